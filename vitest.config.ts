@@ -10,7 +10,7 @@ const PROGRAMS = './test/programs.ts'
 const PATIENCE_MS = 180_000
 const POLL = { poll: { timeout: 60_000 } }
 /** Tests of modules without I/O and without state: the files of a worker share what it has loaded. */
-const PURE = ['schema', 'ai', 'search', 'policy', 'toolkits/import']
+const PURE = ['util', 'schema', 'json-schema', 'ai', 'search', 'policy', 'toolkits/import']
   .map((folder) => `packages/loadout/src/${folder}/**/*.test.ts`)
   .concat('apps/web/src/**/*.test.ts')
 const OTHER_KINDS = [

@@ -14,7 +14,7 @@ const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example
 import Anthropic from '@anthropic-ai/sdk'
-import { callAll, readAnthropic, toAnthropic, toAnthropicResults } from 'loadout/ai/anthropic'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic } from 'loadout/ai/anthropic'
 
 const client = new Anthropic(connection)
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Which region sold the most?' }]
@@ -34,7 +34,7 @@ for (;;) {
   container = turn.container?.id ?? container
   await selection.follow(turn.programs) // each is a run, which ends when its result is there
   if (turn.calls.length === 0) break
-  messages.push(toAnthropicResults(selection, await callAll(turn.calls, selection.call)))
+  messages.push(answerAnthropic(selection, await callAll(turn.calls, selection.call)))
 }
 //#endregion
 model.done()

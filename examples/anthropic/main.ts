@@ -12,7 +12,7 @@ const connection = { apiKey: 'key', baseURL: model.baseUrl.anthropic }
 //#region example
 import Anthropic from '@anthropic-ai/sdk'
 import { createHost, rule } from 'loadout'
-import { callAll, readAnthropic, toAnthropic, toAnthropicResults, withoutLost } from 'loadout/ai/anthropic'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from 'loadout/ai/anthropic'
 
 const shop = {
   name: 'shop',
@@ -46,7 +46,7 @@ for (;;) {
   messages.push({ role: 'assistant', content })
   const { calls } = readAnthropic(selection, content)
   if (calls.length === 0) break
-  messages.push(toAnthropicResults(selection, await callAll(calls, selection.call)))
+  messages.push(answerAnthropic(selection, await callAll(calls, selection.call)))
   selection = selection.next() // with what was found
 }
 //#endregion

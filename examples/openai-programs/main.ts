@@ -12,7 +12,7 @@ await using host = await openSales()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example
-import { callAll, readOpenAI, toOpenAI, toOpenAIResults } from 'loadout/ai/openai'
+import { answerOpenAI, callAll, readOpenAI, toOpenAI } from 'loadout/ai/openai'
 import OpenAI from 'openai'
 
 const client = new OpenAI(connection)
@@ -25,7 +25,7 @@ for (;;) {
   const turn = readOpenAI(selection, output)
   await selection.follow(turn.programs) // each is a run, which ends when its output is there
   if (turn.calls.length === 0) break
-  input.push(...toOpenAIResults(selection, await callAll(turn.calls, selection.call), { programs: true }))
+  input.push(...answerOpenAI(selection, await callAll(turn.calls, selection.call), { programs: true }))
 }
 //#endregion
 model.done()

@@ -13,7 +13,7 @@ await using host = await openShop()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example
-import { callAll, readOpenAI, toOpenAI, toOpenAIResults } from 'loadout/ai/openai'
+import { answerOpenAI, callAll, readOpenAI, toOpenAI } from 'loadout/ai/openai'
 import OpenAI from 'openai'
 
 const client = new OpenAI(connection)
@@ -27,7 +27,7 @@ for (;;) {
   input.push(...(output as OpenAI.Responses.ResponseInputItem[])) // as they came: a call is refused without its namespace
   const { calls } = readOpenAI(selection, output)
   if (calls.length === 0) break
-  input.push(...toOpenAIResults(selection, await callAll(calls, selection.call)))
+  input.push(...answerOpenAI(selection, await callAll(calls, selection.call)))
   selection = selection.next() // with what was found
 }
 //#endregion

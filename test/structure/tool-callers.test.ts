@@ -25,8 +25,8 @@ const USES_A_CONNECTION = [
   'packages/loadout/src/loadout/setup/warm.ts',
 ]
 const RUNS_A_FUNCTION = [
-  'packages/loadout/src/calls/execute.ts',
   'packages/loadout/src/calls/custom-function.ts',
+  'packages/loadout/src/calls/execute.ts',
   'packages/loadout/src/host/wire-calls.ts',
 ]
 

@@ -17,7 +17,7 @@ export { type NodeDriverOptions, nodeDrivers } from './connections/node-drivers.
 export type { SandboxLimits } from './connections/sandbox/limits.ts'
 export type { SandboxOptions } from './connections/sandbox/sandbox.ts'
 export { addKey, keyFileRing } from './credentials/key-file.ts'
-export { folderHolder } from './storage/pglite.ts'
+export { folderHolder } from './storage/folder-lock.ts'
 export { type FileSourceOptions, fileSource } from './toolkits/sources/file-source.ts'
 export { type LocalFilesOptions, localFiles } from './toolkits/sources/local-files.ts'
 

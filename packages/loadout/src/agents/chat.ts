@@ -17,7 +17,7 @@ import {
   type UIMessage,
   type UIMessageStreamWriter,
 } from 'ai'
-import { toModelOutput } from '../ai/to-ai.ts'
+import { toModelOutput } from '../ai/model-output.ts'
 import type { NamedCall } from '../calls/call-by-name.ts'
 import type { Selection } from '../calls/selection.ts'
 import type { Approvals } from '../policy/approvals/approvals.ts'

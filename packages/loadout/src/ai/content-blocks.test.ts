@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { toAnthropicResults } from './anthropic/anthropic.ts'
+import { answerAnthropic } from './anthropic/anthropic.ts'
 import { contentBlock, contentBlocks } from './content-blocks.ts'
-import { toOpenAIResults } from './openai/openai.ts'
-import { toModelOutput } from './to-ai.ts'
+import { toModelOutput } from './model-output.ts'
+import { answerOpenAI } from './openai/openai.ts'
 
 const PNG = 'iVBORw0KGgo='
 const IMAGE = { type: 'image', mimeType: 'image/png', data: PNG }
@@ -61,13 +61,13 @@ describe('a round trip of content blocks', () => {
   const answered = [{ call: { id: 'c', name: 'n', arguments: {}, source: {} }, outcome }]
 
   it('restores a result through Anthropic', () => {
-    const [result] = toAnthropicResults(selection, answered).content
+    const [result] = answerAnthropic(selection, answered).content
     // A document has no name there.
     const named = JSON.parse(JSON.stringify(content).replace('a.pdf', 'file'))
     expect(contentBlocks(result?.content)).toEqual(named)
   })
   it('restores a result through OpenAI', () => {
-    const [item] = toOpenAIResults(selection, answered)
+    const [item] = answerOpenAI(selection, answered)
     expect(contentBlocks(item && 'output' in item ? item.output : undefined)).toEqual(content)
   })
   it('restores a result through the AI SDK', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { jsonOf } from '../calls/records/outcome-json.ts'
 import { HostError } from '../errors.ts'
-import { toAnthropicResults } from './anthropic/anthropic.ts'
-import { toOpenAIChatResults, toOpenAIResults } from './openai/openai.ts'
+import { answerAnthropic } from './anthropic/anthropic.ts'
+import { referencedInMessages, toModelOutput, toReferences } from './model-output.ts'
+import { answerOpenAI, answerOpenAIChat } from './openai/openai.ts'
 import { resultParts } from './result-parts.ts'
-import { referencedInMessages, toModelOutput, toReferences } from './to-ai.ts'
 
 const none = { tools: [], deferred: [] }
 const ok = (...content: Record<string, unknown>[]) => ({ status: 'ok' as const, content })
@@ -52,13 +52,13 @@ describe('the model-facing result of a call', () => {
 
   it('is converted for each provider, with a note for unsupported content', () => {
     const all = answered(ok({ type: 'text', text: '' }, image, audio, pdf))
-    expect(toAnthropicResults(none, all).content[0]?.content).toEqual([
+    expect(answerAnthropic(none, all).content[0]?.content).toEqual([
       { type: 'text', text: '(empty)' },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: DATA } },
       { type: 'text', text: '[audio/wav, about 1 KB, cannot be shown here]' },
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: DATA } },
     ])
-    expect(toOpenAIResults(none, all)).toMatchObject([
+    expect(answerOpenAI(none, all)).toMatchObject([
       {
         output: [
           { type: 'input_text', text: '' },
@@ -68,10 +68,10 @@ describe('the model-facing result of a call', () => {
         ],
       },
     ])
-    expect(toOpenAIChatResults(all)[0]?.content).toContain('[image/png, about 1 KB, cannot be shown here]')
-    expect(toOpenAIResults(none, answered(ok({ type: 'text', text: 'a' }, { type: 'text', text: 'b' })))).toMatchObject(
-      [{ output: 'a\nb' }],
-    )
+    expect(answerOpenAIChat(all)[0]?.content).toContain('[image/png, about 1 KB, cannot be shown here]')
+    expect(answerOpenAI(none, answered(ok({ type: 'text', text: 'a' }, { type: 'text', text: 'b' })))).toMatchObject([
+      { output: 'a\nb' },
+    ])
   })
 
   it('is the same after the AI SDK stored it as JSON', () => {

@@ -5,10 +5,9 @@
  */
 
 import { dynamicTool, jsonSchema, type ModelMessage, type Tool, type ToolSet, toolSearch } from 'ai'
-import { z } from 'zod'
 import type { ApprovalPreview } from '../calls/approval-request.ts'
-import { jsonOf, outcomeOf } from '../calls/records/outcome-json.ts'
-import { type JsonObject, jsonObject } from '../schema/json.ts'
+import { jsonOf } from '../calls/records/outcome-json.ts'
+import type { JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { MAX_RESULTS, SEARCH_ENTRY, SEARCH_TOOLS } from '../search/search-tools.ts'
@@ -21,10 +20,10 @@ import {
   SEARCH_NAME,
   searchResultNames,
 } from './model-call.ts'
+import { type ModelOutput, referencedInMessages, toModelOutput, toReferences } from './model-output.ts'
 import { namespacesOf, namespacesWithin, namespaceTool } from './openai/namespaces.ts'
 import { planTools } from './plan-tools.ts'
 import { anthropicOptions, openaiSchemas } from './provider-options.ts'
-import { isFailure, type ResultPart, resultParts } from './result-parts.ts'
 import { formSchema, type LostInTool, lostIn, lostInOpenAI } from './schema/form-schema.ts'
 import { restoreArguments } from './schema/restore-arguments.ts'
 import type { SchemaProvider } from './schema/schema-rules.ts'
@@ -308,80 +307,4 @@ async function foundIn(door: CallTool, args: JsonObject, signal?: AbortSignal): 
   const outcome = await door({ name: SEARCH_NAME, arguments: args, ...(signal ? { signal } : {}) })
   if ('error' in outcome) throw outcome.error
   return searchResultNames(outcome)
-}
-
-/** An outcome as the AI SDK keeps it, which is JSON, and as a model gets it. */
-export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>
-
-/** What our `execute` returned; a history may hold something else. */
-const kept = z.looseObject({
-  status: z.string(),
-  error: jsonObject.optional(),
-  content: z.array(jsonObject).optional(),
-})
-
-function readOutcome(output: unknown) {
-  const read = kept.safeParse(output)
-  const isOurs = read.success && (read.data.error !== undefined || read.data.content !== undefined)
-  return isOurs ? outcomeOf(output as JsonObject) : undefined
-}
-
-export function toModelOutput({ output }: { output: unknown }): ModelOutput {
-  const outcome = readOutcome(output)
-  if (!outcome) return { type: 'json', value: (output ?? null) as never }
-  const parts = resultParts(outcome)
-  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
-  if (outcome.status === 'denied') return { type: 'execution-denied', reason: text }
-  if (isFailure(outcome)) return { type: 'error-text', value: text }
-  if (parts.every(({ type }) => type === 'text')) return { type: 'text', value: text }
-  return { type: 'content', value: parts.map(contentOf) }
-}
-
-function contentOf(part: ResultPart) {
-  if (part.type === 'text') return part
-  const { mediaType, data, name } = part
-  const file = { type: 'file' as const, mediaType, data: { type: 'data' as const, data } }
-  return name === undefined ? file : { ...file, filename: name }
-}
-
-/** What a search found, as references that Anthropic expands; only to what waits. */
-export function toReferences(output: unknown, waiting: ReadonlySet<string>): ModelOutput {
-  const outcome = readOutcome(output)
-  const found = outcome ? searchResultNames(outcome).filter((name) => waiting.has(name)) : []
-  if (found.length === 0) return toModelOutput({ output })
-  return {
-    type: 'content',
-    value: found.map((toolName) => ({
-      type: 'custom',
-      providerOptions: { anthropic: { type: 'tool-reference', toolName } },
-    })),
-  }
-}
-
-const referring = z.looseObject({
-  providerOptions: z.looseObject({
-    anthropic: z.looseObject({ type: z.literal('tool-reference'), toolName: z.string() }),
-  }),
-})
-const reference = z.looseObject({ type: z.literal('tool_reference'), toolName: z.string() })
-const result = z.looseObject({
-  type: z.literal('tool-result'),
-  output: z.looseObject({ value: z.array(z.unknown()) }),
-})
-
-/** The tools that messages of the AI SDK refer to, by our search and by Anthropic's. */
-export function referencedInMessages(messages: readonly { content: unknown }[]): Set<string> {
-  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
-  const values = parts.flatMap((part) => {
-    const read = result.safeParse(part)
-    return read.success ? read.data.output.value : []
-  })
-  return new Set(
-    values.flatMap((value) => {
-      const ours = referring.safeParse(value)
-      if (ours.success) return [ours.data.providerOptions.anthropic.toolName]
-      const theirs = reference.safeParse(value)
-      return theirs.success ? [theirs.data.toolName] : []
-    }),
-  )
 }

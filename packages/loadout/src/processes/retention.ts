@@ -2,8 +2,9 @@
  * Takes away what is over, whoever's it is: nothing stays behind in the storage. Once at the start and then every so often,
  * in small pieces, behind everything else. Several processes may do it at once: what one took away, another does not find.
  */
-import { DAY_MS } from '../policy/limits/budgets.ts'
+
 import type { Collection, ListQuery, Row, Storage, Transaction } from '../storage/storage.ts'
+import { DAY_MS } from '../util/durations.ts'
 import { isAlive } from './heartbeat.ts'
 
 export interface Housekeeping {

@@ -90,7 +90,7 @@ export class Claims {
     } finally {
       if (!row) {
         this.#underWay.delete(runId)
-        leave()
+        release()
       }
     }
   }

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
 import { threadRow } from '../testing/suites/storage/rows.ts'
 import { storageSuite } from '../testing/suites/storage/suite.ts'
-import { folderHolder, lockFolder, pglite, restorePglite } from './pglite.ts'
+import { folderHolder, lockFolder } from './folder-lock.ts'
+import { pglite, restorePglite } from './pglite.ts'
 
 describe('storage: pglite', () => {
   let engine: SharedPglite

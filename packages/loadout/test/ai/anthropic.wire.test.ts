@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { PROMPT, QUERY, READ, SUM, useModelHost } from '../../../../test/model-host.ts'
 import {
   type AnthropicOptions,
+  answerAnthropic,
   callAll,
   readAnthropic,
   toAnthropic,
-  toAnthropicResults,
   withoutLost,
 } from '../../src/ai/anthropic/anthropic.ts'
 import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
@@ -39,7 +39,7 @@ async function talk({ thread, script, search = 'client', stream = false, message
     const { calls, loaded } = readAnthropic(selection, message.content)
     if (loaded.length > 0) await thread.load(loaded)
     if (calls.length === 0) break
-    messages.push(toAnthropicResults(selection, await callAll(calls, selection.call)))
+    messages.push(answerAnthropic(selection, await callAll(calls, selection.call)))
     selection = selection.next()
   }
   server.done()

@@ -1,15 +1,9 @@
 /** The forms as functions: what no conversation shows, and laws that hold for any selection. */
 import { describe, expect, it } from 'vitest'
-import {
-  callAll,
-  readAnthropic,
-  toAnthropic,
-  toAnthropicResults,
-  withoutLost,
-} from '../../src/ai/anthropic/anthropic.ts'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from '../../src/ai/anthropic/anthropic.ts'
 import type { ModelCall, ModelSelection } from '../../src/ai/model-call.ts'
 import { namespacesOf } from '../../src/ai/openai/namespaces.ts'
-import { readOpenAI, toOpenAI, toOpenAIChat, toOpenAIResults } from '../../src/ai/openai/openai.ts'
+import { answerOpenAI, readOpenAI, toOpenAI, toOpenAIChat } from '../../src/ai/openai/openai.ts'
 import { modelName } from '../../src/loadout/model-name.ts'
 import type { LoadoutEntry } from '../../src/schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../../src/search/search-tools.ts'
@@ -121,12 +115,11 @@ describe('the Anthropic format', () => {
   it('references deferred tools only', () => {
     const selection = selectionOf(kit('b', 1), kit('a', 2))
     const results = (...names: string[]) =>
-      toAnthropicResults(selection, [{ call: call('search_tools'), outcome: foundOutcome(...names) }]).content[0]
-        ?.content
+      answerAnthropic(selection, [{ call: call('search_tools'), outcome: foundOutcome(...names) }]).content[0]?.content
     expect(results(A, 'mcp_b_tool_0', 'gone')).toEqual(refer(A))
     expect(results('mcp_b_tool_0')).toEqual([{ type: 'text', text: 'found' }])
     // A tool that answers like a search is none.
-    const [other] = toAnthropicResults(selection, [{ call: call('mcp_b_tool_0'), outcome: foundOutcome(A) }]).content
+    const [other] = answerAnthropic(selection, [{ call: call('mcp_b_tool_0'), outcome: foundOutcome(A) }]).content
     expect(other?.content).toEqual([{ type: 'text', text: 'found' }])
   })
 
@@ -209,7 +202,7 @@ describe('the OpenAI format', () => {
       { id: 'id_2', name: A, arguments: { x: 1 }, caller: { type: 'code', toolId: 'prog_1' } },
     ])
     const outcomes = [foundOutcome(A), foundOutcome()]
-    const answers = toOpenAIResults(
+    const answers = answerOpenAI(
       selection,
       calls.map((one, index) => ({ call: one, outcome: outcomes[index] as (typeof outcomes)[0] })),
     )

@@ -3,14 +3,14 @@ import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { PROMPT, QUERY, READ, SUM, useModelHost } from '../../../../test/model-host.ts'
 import {
+  answerOpenAI,
+  answerOpenAIChat,
   callAll,
   type OpenAIOptions,
   readOpenAI,
   readOpenAIChat,
   toOpenAI,
   toOpenAIChat,
-  toOpenAIChatResults,
-  toOpenAIResults,
 } from '../../src/ai/openai/openai.ts'
 import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
 import type { Thread } from '../../src/thread.ts'
@@ -45,7 +45,7 @@ async function talk({ thread, script, search = 'client', stream = false, input =
     const { calls, loaded } = readOpenAI(selection, output)
     if (loaded.length > 0) await thread.load(loaded)
     if (calls.length === 0) break
-    input.push(...toOpenAIResults(selection, await callAll(calls, selection.call)))
+    input.push(...answerOpenAI(selection, await callAll(calls, selection.call)))
     selection = selection.next()
   }
   server.done()
@@ -227,7 +227,7 @@ describe('Chat Completions', () => {
       messages.push(message)
       const { calls } = readOpenAIChat(message)
       if (calls.length === 0) break
-      messages.push(...toOpenAIChatResults(await callAll(calls, selection.call)))
+      messages.push(...answerOpenAIChat(await callAll(calls, selection.call)))
       selection = selection.next()
     }
     server.done()

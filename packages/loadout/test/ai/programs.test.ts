@@ -1,8 +1,8 @@
 /** Programs that providers run, in the forms: who may call what, what is read of them, and how they are answered. */
 import { describe, expect, it } from 'vitest'
-import { callAll, readAnthropic, toAnthropic, toAnthropicResults } from '../../src/ai/anthropic/anthropic.ts'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/ai/anthropic/anthropic.ts'
 import type { ModelCall, ModelSelection } from '../../src/ai/model-call.ts'
-import { readOpenAI, toOpenAI, toOpenAIResults } from '../../src/ai/openai/openai.ts'
+import { answerOpenAI, readOpenAI, toOpenAI } from '../../src/ai/openai/openai.ts'
 import type { CallOutcome } from '../../src/calls/call.ts'
 import { modelName } from '../../src/loadout/model-name.ts'
 import type { LoadoutEntry } from '../../src/schema/toolkit/loadout-entry.ts'
@@ -110,7 +110,7 @@ describe('programs for Anthropic', () => {
 
   it('get text only: data as JSON, and a note for content that cannot be shown', () => {
     const text = (caller: ModelCall['caller'], outcome: CallOutcome) =>
-      toAnthropicResults(selectionOf([both]), answered(caller, outcome)).content[0]?.content
+      answerAnthropic(selectionOf([both]), answered(caller, outcome)).content[0]?.content
     expect(text(program, data)).toEqual([{ type: 'text', text: '{"rows":[1,2]}' }])
     expect(text(program, image)).toMatchObject([{ type: 'text', text: expect.stringContaining('image/png') }])
     expect(text(undefined, data)).toEqual([{ type: 'text', text: 'Two rows.' }])
@@ -120,7 +120,7 @@ describe('programs for Anthropic', () => {
   it('get search results without references', () => {
     const found = { ...data, structuredContent: { tools: [{ name: 'mcp_a_later' }] } }
     const call = { id: 'id_1', name: 'search_tools', arguments: {}, caller: program, source: {} }
-    const { content } = toAnthropicResults(selectionOf([], [entry('later')]), [{ call, outcome: found }])
+    const { content } = answerAnthropic(selectionOf([], [entry('later')]), [{ call, outcome: found }])
     expect(JSON.stringify(content)).not.toContain('tool_reference')
   })
 })
@@ -142,7 +142,7 @@ describe('programs for OpenAI', () => {
     expect(served[3]).toMatchObject({ type: 'namespace', tools: [{ allowed_callers: ['direct', 'programmatic'] }] })
     const call = { id: 'c', name: 'search_tools', arguments: {}, source: { type: 'tool_search_call' } }
     const outcome = { ...data, structuredContent: { tools: [{ name: 'mcp_a_later' }] } }
-    expect(toOpenAIResults(selection, [{ call, outcome }], { programs: true })).toMatchObject([
+    expect(answerOpenAI(selection, [{ call, outcome }], { programs: true })).toMatchObject([
       { tools: [{ tools: [{ name: 'mcp_a_later', allowed_callers: ['direct', 'programmatic'] }] }] },
     ])
     expect(JSON.stringify(toOpenAI(selection).tools)).not.toMatch(/allowed_callers|output_schema|programmatic/)
@@ -177,7 +177,7 @@ describe('programs for OpenAI', () => {
   it('get answers with their caller and with data', () => {
     const caller = { type: 'program', caller_id: 'call_1' }
     const answer = (who: ModelCall['caller'], source: object) =>
-      toOpenAIResults(selectionOf([both]), answered(who, data, source))[0]
+      answerOpenAI(selectionOf([both]), answered(who, data, source))[0]
     expect(answer({ type: 'code', toolId: 'call_1' }, { caller })).toMatchObject({ output: '{"rows":[1,2]}', caller })
     expect(answer(undefined, {})).toEqual({ type: 'function_call_output', call_id: 'id_1', output: 'Two rows.' })
   })

@@ -5,8 +5,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { callAll, readAnthropic, toAnthropic, toAnthropicResults } from '../../src/ai/anthropic/anthropic.ts'
-import { readOpenAI, toOpenAI, toOpenAIResults } from '../../src/ai/openai/openai.ts'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/ai/anthropic/anthropic.ts'
+import { answerOpenAI, readOpenAI, toOpenAI } from '../../src/ai/openai/openai.ts'
 import { createHost, type Host } from '../../src/host/create-host.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
@@ -81,11 +81,11 @@ async function withAnthropic(talk: Talk) {
     container = turn.container?.id ?? container
     await selection.follow(turn.programs)
     if (turn.calls.length === 0) break
-    const answer = toAnthropicResults(selection, await callAll(turn.calls, selection.call, pending(talk)))
+    const answer = answerAnthropic(selection, await callAll(turn.calls, selection.call, pending(talk)))
     messages.push(answer)
     again.push(async () => {
       await selection.follow(turn.programs)
-      expect(toAnthropicResults(selection, await callAll(turn.calls, selection.call))).toEqual(answer)
+      expect(answerAnthropic(selection, await callAll(turn.calls, selection.call))).toEqual(answer)
     })
   }
   server.done()
@@ -108,11 +108,11 @@ async function withOpenAI(talk: Talk) {
     const turn = readOpenAI(selection, output)
     await selection.follow(turn.programs)
     if (turn.calls.length === 0) break
-    const answer = toOpenAIResults(selection, await callAll(turn.calls, selection.call, pending(talk)))
+    const answer = answerOpenAI(selection, await callAll(turn.calls, selection.call, pending(talk)))
     input.push(...answer)
     again.push(async () => {
       await selection.follow(turn.programs)
-      expect(toOpenAIResults(selection, await callAll(turn.calls, selection.call))).toEqual(answer)
+      expect(answerOpenAI(selection, await callAll(turn.calls, selection.call))).toEqual(answer)
     })
   }
   server.done()

@@ -6,15 +6,15 @@ import { generateText, isStepCount } from 'ai'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { PROMPT, READ, SUM, useModelHost } from '../../../../test/model-host.ts'
-import { readAnthropic, toAnthropic, toAnthropicResults } from '../../src/ai/anthropic/anthropic.ts'
+import { answerAnthropic, readAnthropic, toAnthropic } from '../../src/ai/anthropic/anthropic.ts'
 import {
+  answerOpenAI,
+  answerOpenAIChat,
   callAll,
   readOpenAI,
   readOpenAIChat,
   toOpenAI,
   toOpenAIChat,
-  toOpenAIChatResults,
-  toOpenAIResults,
 } from '../../src/ai/openai/openai.ts'
 import { toAI } from '../../src/ai/to-ai.ts'
 import { providerOptions } from '../../src/loadout/transform/transformers.ts'
@@ -70,7 +70,7 @@ describe('mixed strict and non-strict tools at OpenAI', () => {
     input.push(...(output as OpenAI.Responses.ResponseInputItem[]))
     const { calls } = readOpenAI(selection, output)
     expect(calls[0]?.arguments).toEqual({ path: fixture().note })
-    input.push(...toOpenAIResults(selection, await callAll(calls, selection.call)))
+    input.push(...answerOpenAI(selection, await callAll(calls, selection.call)))
     await client.responses.create({ model: 'gpt-5.6', store: false, tools, input })
     server.done()
   })
@@ -85,7 +85,7 @@ describe('mixed strict and non-strict tools at OpenAI', () => {
     const said = choices[0]?.message as OpenAI.ChatCompletionMessage
     const { calls } = readOpenAIChat(said, { selection })
     expect(calls[0]?.arguments).toEqual({ path: fixture().note })
-    messages.push(said, ...toOpenAIChatResults(await callAll(calls, selection.call)))
+    messages.push(said, ...answerOpenAIChat(await callAll(calls, selection.call)))
     await client.chat.completions.create({ model: 'gpt-5.6', tools, messages })
     server.done()
   })
@@ -135,7 +135,7 @@ describe('provider options at Anthropic', () => {
     const said = await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 100, tools, messages })
     messages.push({ role: 'assistant', content: said.content })
     const { calls } = readAnthropic(selection, said)
-    messages.push(toAnthropicResults(selection, await callAll(calls, selection.call)))
+    messages.push(answerAnthropic(selection, await callAll(calls, selection.call)))
     await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 100, tools, messages })
     server.done()
   })

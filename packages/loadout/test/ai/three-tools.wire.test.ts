@@ -9,14 +9,14 @@ import Anthropic from '@anthropic-ai/sdk'
 import { generateText, isStepCount, type LanguageModel } from 'ai'
 import OpenAI from 'openai'
 import { afterEach, expect, it } from 'vitest'
-import { callAll, readAnthropic, toAnthropic, toAnthropicResults } from '../../src/ai/anthropic/anthropic.ts'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/ai/anthropic/anthropic.ts'
 import {
+  answerOpenAI,
+  answerOpenAIChat,
   readOpenAI,
   readOpenAIChat,
   toOpenAI,
   toOpenAIChat,
-  toOpenAIChatResults,
-  toOpenAIResults,
 } from '../../src/ai/openai/openai.ts'
 import type { SchemaProvider } from '../../src/ai/schema/schema-rules.ts'
 import { toAI } from '../../src/ai/to-ai.ts'
@@ -94,7 +94,7 @@ async function byAnthropic(thread: Thread): Promise<string> {
     const { calls } = readAnthropic(selection, content)
     if (calls.length === 0) return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
     messages.push(
-      toAnthropicResults(selection, await callAll(calls, selection.call, { onPending: (_, one) => person(one) })),
+      answerAnthropic(selection, await callAll(calls, selection.call, { onPending: (_, one) => person(one) })),
     )
   }
 }
@@ -108,9 +108,7 @@ async function byResponses(thread: Thread): Promise<string> {
     input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]))
     const { calls } = readOpenAI(selection, response.output)
     if (calls.length === 0) return response.output_text
-    input.push(
-      ...toOpenAIResults(selection, await callAll(calls, selection.call, { onPending: (_, one) => person(one) })),
-    )
+    input.push(...answerOpenAI(selection, await callAll(calls, selection.call, { onPending: (_, one) => person(one) })))
   }
 }
 
@@ -124,7 +122,7 @@ async function byChat(thread: Thread): Promise<string> {
     messages.push(message)
     const { calls } = readOpenAIChat(message)
     if (calls.length === 0) return message.content ?? ''
-    messages.push(...toOpenAIChatResults(await callAll(calls, selection.call, { onPending: (_, one) => person(one) })))
+    messages.push(...answerOpenAIChat(await callAll(calls, selection.call, { onPending: (_, one) => person(one) })))
   }
 }
 

@@ -193,7 +193,7 @@ export interface AnthropicResult {
 }
 
 /** The message that answers the calls of one turn. `selection` is the one that the request was made of. */
-export function toAnthropicResults(
+export function answerAnthropic(
   selection: ModelSelection,
   answered: readonly AnsweredCall[],
 ): { role: 'user'; content: AnthropicResult[] } {

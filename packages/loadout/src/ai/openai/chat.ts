@@ -84,7 +84,7 @@ export function readOpenAIChat(
 }
 
 /** The messages that answer them, which follow the model's own at once. */
-export const toOpenAIChatResults = (answered: readonly AnsweredCall[]) =>
+export const answerOpenAIChat = (answered: readonly AnsweredCall[]) =>
   answered.map(({ call, outcome }) => ({
     role: 'tool' as const,
     tool_call_id: call.id,

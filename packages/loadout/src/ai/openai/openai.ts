@@ -23,7 +23,7 @@ import {
 import { planTools } from '../plan-tools.ts'
 import { filePlaceholder, isFailure, type ResultPart, resultParts, textOf, valueText } from '../result-parts.ts'
 import { argumentsForTool, type LostInTool, lostInOpenAI } from '../schema/form-schema.ts'
-import { readOpenAIChat, toOpenAIChat, toOpenAIChatResults } from './chat.ts'
+import { answerOpenAIChat, readOpenAIChat, toOpenAIChat } from './chat.ts'
 import { type OpenAIHistory, readHistory, toolsIn } from './history.ts'
 import {
   functionOf,
@@ -259,7 +259,7 @@ export type OpenAIAnswerItem =
     }
 
 /** The items that answer the calls of one turn. `selection` is the one that the request was made of. */
-export function toOpenAIResults(
+export function answerOpenAI(
   selection: ModelSelection,
   answered: readonly AnsweredCall[],
   { programs, schemas }: Pick<OpenAIOptions, 'programs' | 'schemas'> = {},
@@ -299,10 +299,10 @@ function contentOf(part: ResultPart): OpenAIResultContent {
 
 export {
   type AnsweredCall,
+  answerOpenAIChat,
   callAll,
   type ModelCall,
   type ModelSelection,
   readOpenAIChat,
   toOpenAIChat,
-  toOpenAIChatResults,
 }

@@ -1,13 +1,14 @@
 /** What a user, a thread and a run may use. The first limit that is reached ends the call, before anything leaves. */
 
 import { HostError } from '../../errors.ts'
-import { type BudgetKey, type Budgets, DAY_MS, HOUR_MS } from '../../policy/limits/budgets.ts'
+import type { BudgetKey, Budgets } from '../../policy/limits/budgets.ts'
 import { type Limit, limitReached, tokenLimitsOf, tokensBy } from '../../policy/limits/token-limits.ts'
 import { least } from '../../policy/limits/usage.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { PreferenceStore } from '../../threads/preferences.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { sizeOf, utf8Size } from '../../util/byte-size.ts'
+import { DAY_MS, HOUR_MS } from '../../util/durations.ts'
 import type { CallOutcome, ResolvedCall, Stage } from '../call.ts'
 import type { Concurrency } from '../limits/concurrency.ts'
 

@@ -36,9 +36,6 @@ export interface Budgets {
   close(): Promise<void>
 }
 
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * HOUR_MS
-
 const LARGEST_BLOCK = 64
 const SHARE = 16
 const IDLE_MS = 1000

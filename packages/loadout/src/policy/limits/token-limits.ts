@@ -6,7 +6,8 @@ import { HostError } from '../../errors.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { PreferenceStore } from '../../threads/preferences.ts'
 import type { Threads } from '../../threads/threads.ts'
-import { type BudgetKey, type Budgets, DAY_MS } from './budgets.ts'
+import { DAY_MS } from '../../util/durations.ts'
+import type { BudgetKey, Budgets } from './budgets.ts'
 import { least } from './usage.ts'
 
 /** What may be used of something, and where that is counted. */

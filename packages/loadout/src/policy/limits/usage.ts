@@ -1,7 +1,8 @@
 /** What a user used of their limits, in words for people. */
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { Preferences } from '../../schema/records/preferences.ts'
-import { type Budgets, DAY_MS, HOUR_MS } from './budgets.ts'
+import { DAY_MS, HOUR_MS } from '../../util/durations.ts'
+import type { Budgets } from './budgets.ts'
 
 export interface Counter {
   used: number
