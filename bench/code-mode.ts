@@ -5,8 +5,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { experimental_runCodeMode as runCodeMode } from '@ai-sdk/code-mode'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { tool } from 'ai'
-import { quickjs } from 'loadout/code-mode/quickjs'
 import { getQuickJS } from 'quickjs-emscripten'
 import { z } from 'zod'
 import { interleave, median, printTable, ratio } from './connections/statistics.ts'

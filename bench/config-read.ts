@@ -1,9 +1,9 @@
 /** What a cached read of a user's toolkits saves against reading the database: ratios, side by side in one run. */
 import { join } from 'node:path'
-import { createHost, type Storage } from 'loadout'
-import { keyFileRing } from 'loadout/node'
-import { pglite } from 'loadout/storage/pglite'
-import { postgres } from 'loadout/storage/postgres'
+import { createHost, type Storage } from '@loadout/core'
+import { keyFileRing } from '@loadout/core/node'
+import { pglite } from '@loadout/core/storage/pglite'
+import { postgres } from '@loadout/core/storage/postgres'
 import { startDatabase } from './start-database.ts'
 
 const TOOLKITS = 20

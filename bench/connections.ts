@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createHost } from 'loadout'
+import { createHost } from '@loadout/core'
 import {
   bare,
   bareClient,

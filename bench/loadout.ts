@@ -3,9 +3,9 @@
  * memory. `node --expose-gc bench/loadout.ts`.
  */
 import { randomBytes } from 'node:crypto'
-import { createHost, defineToolkit, type Host, masterKeyRing } from 'loadout'
-import { memory } from 'loadout/storage/memory'
-import { pglite } from 'loadout/storage/pglite'
+import { createHost, defineToolkit, type Host, masterKeyRing } from '@loadout/core'
+import { memory } from '@loadout/core/storage/memory'
+import { pglite } from '@loadout/core/storage/pglite'
 import { interleave, median, printTable } from './connections/statistics.ts'
 
 const TOOLKITS = 50

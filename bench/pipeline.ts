@@ -3,11 +3,11 @@
  * none of it: on the same server and in the same era, in interleaved rounds. `node bench/pipeline.ts`.
  */
 import { join } from 'node:path'
-import { createHost, masterKeyRing, rule, type Storage } from 'loadout'
-import { fileJournal } from 'loadout/node'
-import { memory } from 'loadout/storage/memory'
-import { pglite } from 'loadout/storage/pglite'
-import { postgres } from 'loadout/storage/postgres'
+import { createHost, masterKeyRing, rule, type Storage } from '@loadout/core'
+import { fileJournal } from '@loadout/core/node'
+import { memory } from '@loadout/core/storage/memory'
+import { pglite } from '@loadout/core/storage/pglite'
+import { postgres } from '@loadout/core/storage/postgres'
 import { bare, drivers, type Open, OWNER, serverOf } from './connections/contenders.ts'
 import { interleave, median, printTable, ratio } from './connections/statistics.ts'
 import { httpTarget, stdioTarget, type Target } from './connections/targets.ts'

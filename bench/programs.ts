@@ -2,8 +2,8 @@
  * What a model's context holds after one piece of work, done by calls or by a program: 200 orders of 1 KB, three tools, five
  * rows as the answer. `npm run bench:programs [-- --write]`
  */
-import { createHost, rule, tokenizerOf } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
+import { createHost, rule, tokenizerOf } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { markdown, writeSection } from './section.ts'
 
 const RECORDS = 200

@@ -1,6 +1,6 @@
 /** The time that a sandbox adds to the start of a stdio server: the median of so many starts. */
-import type { Drivers } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import type { Drivers } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { openInside, sandboxed } from '../packages/loadout/test/fixtures/inside.ts'
 
 const STARTS = 15

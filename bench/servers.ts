@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { createHost, rule } from 'loadout'
-import { keyFileRing, nodeDrivers } from 'loadout/node'
-import { pglite } from 'loadout/storage/pglite'
+import { createHost, rule } from '@loadout/core'
+import { keyFileRing, nodeDrivers } from '@loadout/core/node'
+import { pglite } from '@loadout/core/storage/pglite'
 import { markdown, writeSection } from './section.ts'
 
 const SERVERS = Number(process.argv[2] ?? 80)

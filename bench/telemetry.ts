@@ -3,9 +3,10 @@
  * server in interleaved rounds. A ratio is that of one round against the host without; shown are their median and
  * [least–most]. `node bench/telemetry.ts`.
  */
+
+import { createHost, type HostOptions, rule } from '@loadout/core'
 import { InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
-import { createHost, type HostOptions, rule } from 'loadout'
 import { drivers, OWNER, serverOf } from './connections/contenders.ts'
 import { interleave, median, printTable, ratio } from './connections/statistics.ts'
 import { stdioTarget, type Target } from './connections/targets.ts'

@@ -3,11 +3,11 @@
  * the same calls without a run, in interleaved rounds. `npm run bench:workflows [-- --write]`
  */
 import { join } from 'node:path'
-import { createHost, type Host, masterKeyRing, rule, type Storage } from 'loadout'
-import { fileJournal } from 'loadout/node'
-import { memory } from 'loadout/storage/memory'
-import { pglite } from 'loadout/storage/pglite'
-import { postgres } from 'loadout/storage/postgres'
+import { createHost, type Host, masterKeyRing, rule, type Storage } from '@loadout/core'
+import { fileJournal } from '@loadout/core/node'
+import { memory } from '@loadout/core/storage/memory'
+import { pglite } from '@loadout/core/storage/pglite'
+import { postgres } from '@loadout/core/storage/postgres'
 import { drivers, OWNER, serverOf } from './connections/contenders.ts'
 import { interleave, median, printTable } from './connections/statistics.ts'
 import { stdioTarget } from './connections/targets.ts'

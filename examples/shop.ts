@@ -1,5 +1,5 @@
 /** The shop of these stories: a host with a few tools of it, and the calls that a scripted model makes. */
-import { createHost, type Host, rule } from 'loadout'
+import { createHost, type Host, rule } from '@loadout/core'
 
 const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
 const ORDERS = [

@@ -13,7 +13,7 @@ it('the built library installs and runs', () => {
   try {
     const modules = join(folder, 'node_modules')
     mkdirSync(modules)
-    cpSync(join(ROOT, 'packages/loadout/dist'), join(modules, 'loadout'), { recursive: true })
+    cpSync(join(ROOT, 'packages/loadout/dist'), join(modules, '@loadout/core'), { recursive: true })
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))
     // What it needs, and the peers of what is used here; a scope is linked as a whole.
     const needed = [...Object.keys(dependencies), 'drizzle-orm', '@electric-sql/pglite'].map(
@@ -23,10 +23,10 @@ it('the built library installs and runs', () => {
       symlinkSync(join(ROOT, 'node_modules', dependency), join(modules, dependency))
     writeFileSync(
       join(folder, 'use.mjs'),
-      `import { createHost, masterKeyRing } from 'loadout'
-       import { withExecutionContext, wordVectors } from 'loadout/node'
-       import { pglite } from 'loadout/storage/pglite'
-       import { storageSuite } from 'loadout/testing'
+      `import { createHost, masterKeyRing } from '@loadout/core'
+       import { withExecutionContext, wordVectors } from '@loadout/core/node'
+       import { pglite } from '@loadout/core/storage/pglite'
+       import { storageSuite } from '@loadout/core/testing'
        const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
        const host = createHost({ storage: pglite(), keyRing: () => masterKeyRing(key), search: { vectors: wordVectors } })
        await host.toolkits.register({ name: 'Files', command: 'npx', env: { T: 's' } }, { tier: 'user', userId: 'ann' })

@@ -2,9 +2,9 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost, rule, type ThreadAddress } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
-import { type ModelScript, type ModelServer, startModelServer } from 'loadout/testing'
+import { createHost, rule, type ThreadAddress } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
+import { type ModelScript, type ModelServer, startModelServer } from '@loadout/core/testing'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { EVERYTHING, FILESYSTEM } from './real-servers.ts'
 

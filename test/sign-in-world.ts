@@ -1,6 +1,6 @@
 /** Hosts and servers that want a sign-in, for tests: real ones, all closed at the end of each test. */
-import { createHost, type Host, type HostOptions, rule } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import { createHost, type Host, type HostOptions, rule } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterEach } from 'vitest'
 import { callbackOf, follow, type OAuthRules, OAuthServer } from './oauth-server.ts'
 

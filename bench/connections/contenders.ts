@@ -1,9 +1,9 @@
 /** The bare client of the SDK, one of our connections, and the whole way of a call through a host. */
 
+import { createHost, type Drivers, rule, type Server } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createHost, type Drivers, rule, type Server } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
 import type { Target } from './targets.ts'
 
 export interface Open {

@@ -1,5 +1,5 @@
 /** `node --expose-gc heap-child.ts <contender> <era> <url> <count>`: prints the bytes of heap that one connection takes. */
-import { createHost } from 'loadout'
+import { createHost } from '@loadout/core'
 import { bare, connect, drivers, OWNER, serverOf } from './contenders.ts'
 import type { Era, Target } from './targets.ts'
 

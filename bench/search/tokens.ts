@@ -1,6 +1,6 @@
 /** What tools cost a model: all of them upfront, or the few that a prompt needs and the tool that finds more. */
-import { createHost, type Host, SEARCH_TOOLS } from 'loadout'
-import { wordVectors } from 'loadout/node'
+import { createHost, type Host, SEARCH_TOOLS } from '@loadout/core'
+import { wordVectors } from '@loadout/core/node'
 import { qualityOf } from './measures.ts'
 import { plainBm25 } from './plain-bm25.ts'
 import type { BenchSet, BenchTool } from './sets.ts'

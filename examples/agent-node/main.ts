@@ -1,7 +1,7 @@
 /** Agents in workflows within a budget, on the models that the app pays for. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
-import { defineTool } from 'loadout'
-import { startModelServer } from 'loadout/testing'
+import { defineTool } from '@loadout/core'
+import { startModelServer } from '@loadout/core/testing'
 
 const usage = { input: 400, output: 20 }
 const server = await startModelServer(() => ({ calls: [{ name: 'mcp_app_orders', arguments: {} }], usage }))
@@ -9,8 +9,8 @@ const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
 const tools = [defineTool({ name: 'orders', description: 'Lists orders.', execute: () => ['a-1', 'b-2'] })]
 
 //#region example
-import { createHost, type Host, rule } from 'loadout'
-import { createModels, nodeAgent } from 'loadout/agents'
+import { createHost, type Host, rule } from '@loadout/core'
+import { createModels, nodeAgent } from '@loadout/core/agents'
 
 // The models are the host's: they are asked for once it is there.
 const agent = nodeAgent({ models: { open: (...given) => models.open(...given) } })

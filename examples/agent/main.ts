@@ -1,6 +1,6 @@
 /** An agent with a user's own key and the tools of a thread. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 import { openShop } from '../shop.ts'
 
 const server = await startModelServer([
@@ -12,7 +12,7 @@ const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
 await using host = await openShop({ ask: ['shop.refund'] })
 
 //#region example
-import { agent, createModels } from 'loadout/agents'
+import { agent, createModels } from '@loadout/core/agents'
 
 const models = createModels({ ...host, model: 'anthropic:claude-opus-5-5', baseUrls })
 await models.saveKey('ann', 'anthropic', 'sk-of-ann') // in the credential store; used before the app's

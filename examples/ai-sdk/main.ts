@@ -1,7 +1,7 @@
 /** The AI SDK with tools that wait, found by our search. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
 import { createAnthropic } from '@ai-sdk/anthropic'
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 import { openShop } from '../shop.ts'
 
 const server = await startModelServer([
@@ -13,9 +13,9 @@ const model = createAnthropic({ apiKey: 'key', baseURL: server.baseUrl.aiSdkAnth
 await using host = await openShop()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
+import { toAI } from '@loadout/core/ai'
 //#region example
 import { generateText, isStepCount } from 'ai'
-import { toAI } from 'loadout/ai'
 
 const prompt = 'Which orders are there? Cancel the first.'
 const selection = await thread.resolve({ prompt: 'Which orders are there?', limit: 1 })

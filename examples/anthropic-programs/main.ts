@@ -1,6 +1,6 @@
 /** Anthropic runs a program over our tools: what it calls is in a run, and its data never reach the model. A scripted model stands in. */
 import assert from 'node:assert/strict'
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 import { openSales, sales } from '../shop.ts'
 
 const model = await startModelServer([
@@ -14,7 +14,7 @@ const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example
 import Anthropic from '@anthropic-ai/sdk'
-import { answerAnthropic, callAll, readAnthropic, toAnthropic } from 'loadout/ai/anthropic'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '@loadout/core/ai/anthropic'
 
 const client = new Anthropic(connection)
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Which region sold the most?' }]

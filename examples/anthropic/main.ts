@@ -1,6 +1,6 @@
 /** Anthropic's SDK with tools that wait: our search answers with references. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 
 const model = await startModelServer([
   { answer: { calls: [{ name: 'search_tools', arguments: { query: 'give money back' } }] } },
@@ -11,8 +11,8 @@ const connection = { apiKey: 'key', baseURL: model.baseUrl.anthropic }
 
 //#region example
 import Anthropic from '@anthropic-ai/sdk'
-import { createHost, rule } from 'loadout'
-import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from 'loadout/ai/anthropic'
+import { createHost, rule } from '@loadout/core'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from '@loadout/core/ai/anthropic'
 
 const shop = {
   name: 'shop',

@@ -1,7 +1,7 @@
 /** A call that a person must allow, and an answer that is remembered. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineTool, rule } from 'loadout'
+import { createHost, defineTool, rule } from '@loadout/core'
 
 const transfer = defineTool({ name: 'transfer', execute: (input) => ({ done: true, ...input }) })
 const balance = defineTool({ name: 'balance', annotations: { readOnlyHint: true }, execute: () => 100 })

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 const dir = await mkdtemp(join(tmpdir(), 'loadout-audit-'))
 
 //#region example
-import { createHost, defineTool } from 'loadout'
-import { fileJournal } from 'loadout/node'
+import { createHost, defineTool } from '@loadout/core'
+import { fileJournal } from '@loadout/core/node'
 
 const pay = defineTool({
   name: 'pay',

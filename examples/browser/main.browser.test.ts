@@ -1,6 +1,6 @@
 /** The page itself, in a real browser, against a real server; and loaded again. */
-import { browserKeyRing, createHost } from 'loadout'
-import { indexedDb } from 'loadout/storage/indexeddb'
+import { browserKeyRing, createHost } from '@loadout/core'
+import { indexedDb } from '@loadout/core/storage/indexeddb'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 
 const frame = document.createElement('iframe')

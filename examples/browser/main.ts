@@ -7,8 +7,8 @@ const url = asked.get('server') ?? 'http://127.0.0.1:4310/mcp'
 const database = asked.get('database') ?? 'loadout'
 
 //#region example
-import { browserKeyRing, createHost } from 'loadout'
-import { indexedDb } from 'loadout/storage/indexeddb'
+import { browserKeyRing, createHost } from '@loadout/core'
+import { indexedDb } from '@loadout/core/storage/indexeddb'
 
 const host = createHost({
   storage: indexedDb({ database }),

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAnthropic } from '@ai-sdk/anthropic'
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 
 const server = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'loadout-by-hand-')))
@@ -17,12 +17,12 @@ const scripted = await startModelServer([
 ])
 const model = createAnthropic({ apiKey: 'key', baseURL: scripted.baseUrl.aiSdkAnthropic })('claude-opus-5-5')
 
+import { createHost, rule } from '@loadout/core'
+import { toAI } from '@loadout/core/ai'
+import { nodeDrivers } from '@loadout/core/node'
+import { describe, filter, prefix, providerOptions } from '@loadout/core/transformers'
 //#region example
 import { generateText, isStepCount } from 'ai'
-import { createHost, rule } from 'loadout'
-import { toAI } from 'loadout/ai'
-import { nodeDrivers } from 'loadout/node'
-import { describe, filter, prefix, providerOptions } from 'loadout/transformers'
 
 await using host = createHost({ drivers: nodeDrivers(), policy: [rule('*', 'allow')] })
 const config = {

@@ -1,5 +1,6 @@
 /** The chat of a thread in an app of one's own, read as the AI SDK's UI reads it. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
+import { startModelServer } from '@loadout/core/testing'
 import {
   parseJsonEventStream,
   readUIMessageStream,
@@ -7,7 +8,6 @@ import {
   type UIMessageChunk,
   uiMessageChunkSchema,
 } from 'ai'
-import { startModelServer } from 'loadout/testing'
 import { openShop } from '../shop.ts'
 
 const server = await startModelServer([
@@ -19,7 +19,7 @@ await host.threads.create('ann', { id: 'support' })
 const options = { model: 'openai:gpt-5.6', keys: { openai: 'key' }, baseUrls: { openai: server.baseUrl.openai } }
 
 //#region example
-import { createModels, streamChat } from 'loadout/agents'
+import { createModels, streamChat } from '@loadout/core/agents'
 
 const models = createModels({ ...host, ...options })
 

@@ -1,8 +1,8 @@
 /** A custom toolkit: tools made of code, with secrets, other tools and a function of the app; tried before it is saved. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, rule } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
+import { createHost, rule } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
 
 await using host = createHost({
   executor: quickjs(),

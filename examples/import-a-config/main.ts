@@ -1,7 +1,7 @@
 /** The config of another app becomes toolkits, and toolkits become a config. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, exportToolkits } from 'loadout'
+import { createHost, exportToolkits } from '@loadout/core'
 
 const config = `{
   // as Claude Code, Cursor and others write it

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 //#region example
-import { createHost } from 'loadout'
-import { nodeDrivers, setupToolkits, withExecutionContext } from 'loadout/node'
+import { createHost } from '@loadout/core'
+import { nodeDrivers, setupToolkits, withExecutionContext } from '@loadout/core/node'
 
 const filesystem = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
 await using host = createHost({ drivers: nodeDrivers() })

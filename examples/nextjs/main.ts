@@ -8,8 +8,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
+import { startModelServer } from '@loadout/core/testing'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
-import { startModelServer } from 'loadout/testing'
 import { z } from 'zod'
 
 /** A server of somebody's, which only they know. */

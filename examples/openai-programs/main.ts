@@ -1,6 +1,6 @@
 /** OpenAI runs a program over our tools: what it calls is in a run, and its data never reach the model. A scripted model stands in. */
 import assert from 'node:assert/strict'
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 import { openSales, sales } from '../shop.ts'
 
 const model = await startModelServer([
@@ -12,7 +12,7 @@ await using host = await openSales()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example
-import { answerOpenAI, callAll, readOpenAI, toOpenAI } from 'loadout/ai/openai'
+import { answerOpenAI, callAll, readOpenAI, toOpenAI } from '@loadout/core/ai/openai'
 import OpenAI from 'openai'
 
 const client = new OpenAI(connection)

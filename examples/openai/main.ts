@@ -1,6 +1,6 @@
 /** OpenAI's SDK with tools that wait: our search answers `tool_search` with definitions. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 import { openShop } from '../shop.ts'
 
 const model = await startModelServer([
@@ -13,7 +13,7 @@ await using host = await openShop()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example
-import { answerOpenAI, callAll, readOpenAI, toOpenAI } from 'loadout/ai/openai'
+import { answerOpenAI, callAll, readOpenAI, toOpenAI } from '@loadout/core/ai/openai'
 import OpenAI from 'openai'
 
 const client = new OpenAI(connection)

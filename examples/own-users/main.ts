@@ -1,8 +1,8 @@
 /** An app that has users already brings them by one function. */
 import assert from 'node:assert/strict'
+import { createHost } from '@loadout/core'
 //#region example
 import { createApp } from '@loadout/server'
-import { createHost } from 'loadout'
 
 const host = createHost()
 const userOf = (request: Request) => request.headers.get('x-user') // your session, your cookie, your token

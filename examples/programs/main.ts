@@ -1,8 +1,8 @@
 /** A program over tools: only what it returns comes back, and what must be asked pauses it. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, rule } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
+import { createHost, rule } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
 
 const orders = Array.from({ length: 200 }, (_, n) => ({ id: `a-${n}`, cents: n * 100 }))
 const tool = (name: string, execute: (input: { id: string }) => unknown) => ({

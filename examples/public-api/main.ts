@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAnthropic } from '@ai-sdk/anthropic'
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 import { startGithub } from './server.ts'
 
 const server = await startGithub()
@@ -16,12 +16,12 @@ const model = createAnthropic({ apiKey: 'key', baseURL: models.baseUrl.aiSdkAnth
 const prompt = 'Which issues are open?'
 const dataDir = await mkdtemp(join(tmpdir(), 'public-api-'))
 
+import { createHost, defineToolkit, rule } from '@loadout/core'
+import { toAI } from '@loadout/core/ai'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { pglite } from '@loadout/core/storage/pglite'
 //#region example
 import { isStepCount, streamText } from 'ai'
-import { createHost, defineToolkit, rule } from 'loadout'
-import { toAI } from 'loadout/ai'
-import { quickjs } from 'loadout/code-mode/quickjs'
-import { pglite } from 'loadout/storage/pglite'
 
 // With `auth: { type: 'oauth' }` each user signs in to it for themselves.
 const github = defineToolkit({ id: 'github', server: { type: 'http', url: server.url } })

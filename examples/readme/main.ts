@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { createHost, defineToolkit } from 'loadout'
-import { getExecutionContext, withExecutionContext } from 'loadout/node'
+import { createHost, defineToolkit } from '@loadout/core'
+import { getExecutionContext, withExecutionContext } from '@loadout/core/node'
 
 const github = defineToolkit({
   id: 'github',

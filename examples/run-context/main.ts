@@ -1,8 +1,8 @@
 /** A tool of the app that knows which run calls it, also where two users run the same workflow at once. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineTool, rule } from 'loadout'
-import { ambientContext, getExecutionContext } from 'loadout/node'
+import { createHost, defineTool, rule } from '@loadout/core'
+import { ambientContext, getExecutionContext } from '@loadout/core/node'
 
 /** Anywhere below a run: nobody hands the context on. */
 const invoice = () => {

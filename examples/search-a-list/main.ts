@@ -1,7 +1,7 @@
 /** Search over a list of tools, without a host. */
 import assert from 'node:assert/strict'
 //#region example
-import { createToolIndex, readTools } from 'loadout'
+import { createToolIndex, readTools } from '@loadout/core'
 
 // A list of tools as files have it, or what a server answers to `tools/list`.
 const tools = readTools([

@@ -1,8 +1,8 @@
 /** Hundreds of tools, and a model that gets the few that it needs. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, rule } from 'loadout'
-import { wordVectors } from 'loadout/node'
+import { createHost, rule } from '@loadout/core'
+import { wordVectors } from '@loadout/core/node'
 
 await using host = createHost({ policy: [rule('*', 'allow')], search: { vectors: wordVectors } })
 

@@ -5,8 +5,8 @@ import { follow, OAuthServer } from '../../test/oauth-server.ts'
 const mail = await OAuthServer.start()
 
 //#region example
-import { createHost } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import { createHost } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 
 await using host = createHost({
   drivers: nodeDrivers({ guard: { privateNetwork: true } }), // only because the server of this example is on this machine

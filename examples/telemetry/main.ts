@@ -1,9 +1,9 @@
 /** A host with an app's own tracer: what a call tells, and which trace it belongs to. */
 import assert from 'node:assert/strict'
+import { createHost, defineTool, rule } from '@loadout/core'
 //#region example
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
-import { createHost, defineTool, rule } from 'loadout'
 
 const exporter = new InMemorySpanExporter() // in place of yours
 const tracers = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })

@@ -1,8 +1,8 @@
 /** What a conversation carries, and why. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineTool, rule } from 'loadout'
-import { filter, prefix } from 'loadout/transformers'
+import { createHost, defineTool, rule } from '@loadout/core'
+import { filter, prefix } from '@loadout/core/transformers'
 import { z } from 'zod'
 
 const refund = defineTool({

@@ -1,7 +1,7 @@
 /** A workflow in code: nodes wait for what they name, a map runs one for each item, and a person is asked before it is sent. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineWorkflow, rule } from 'loadout'
+import { createHost, defineWorkflow, rule } from '@loadout/core'
 
 const tool = (name: string, execute: (input: Record<string, unknown>) => unknown) => ({
   name,

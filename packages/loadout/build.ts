@@ -12,13 +12,15 @@ const VECTORS = 'search/vectors'
 rmSync(dist, { recursive: true, force: true })
 const { status } = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: here, stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
-for (const data of [MIGRATIONS, VECTORS]) cpSync(join(here, 'src', data), join(dist, data), { recursive: true })
+for (const data of [MIGRATIONS, VECTORS])
+  cpSync(join(here, 'src', data), join(dist, data), { recursive: true, filter: (path) => !path.endsWith('.ts') })
 
 // The compiler renames what is imported; where a thread begins is no import.
-for (const file of readdirSync(join(dist, 'code-mode')).filter((name) => name.endsWith('.js'))) {
+const compiled = readdirSync(join(dist, 'code-mode'), { recursive: true, encoding: 'utf8' })
+for (const file of compiled.filter((name) => name.endsWith('.js'))) {
   const path = join(dist, 'code-mode', file)
   const text = readFileSync(path, 'utf8')
-  writeFileSync(path, text.replace(/(new URL\('\.\/[\w-]+)\.ts(', import\.meta\.url\))/g, '$1.js$2'))
+  writeFileSync(path, text.replace(/(new URL\('\.\.?\/[\w/-]+)\.ts(', import\.meta\.url\))/g, '$1.js$2'))
 }
 
 const {

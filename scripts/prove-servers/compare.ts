@@ -1,8 +1,9 @@
 /** One server through Loadout and through the official client: what each lists, what some calls answer, and the differences. */
+
+import { createHost, rule } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createHost, rule } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
 import type { GalleryServer } from './gallery.ts'
 import type { Installed } from './install.ts'
 

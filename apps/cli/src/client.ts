@@ -4,12 +4,12 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ERRORS, type ErrorCode, HostError } from '@loadout/core'
+import { folderHolder } from '@loadout/core/node'
 import type { AppType } from '@loadout/server'
 import type { Config } from '@loadout/server/config'
 import { openLocal } from '@loadout/server/local'
 import { hc, type InferResponseType } from 'hono/client'
-import { ERRORS, type ErrorCode, HostError } from 'loadout'
-import { folderHolder } from 'loadout/node'
 import { z } from 'zod'
 
 export type Client = ReturnType<typeof hc<AppType>>

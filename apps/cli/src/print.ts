@@ -1,5 +1,5 @@
 /** Output for people, or as JSON for programs. An error is one line that says what to do, and exit code 1. */
-import { HostError } from 'loadout'
+import { HostError } from '@loadout/core'
 
 export interface Output {
   /** For people. */

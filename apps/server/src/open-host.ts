@@ -14,9 +14,9 @@ import {
   type SignInOptions,
   type Storage,
   type TelemetryOptions,
-} from 'loadout'
-import { createModels, type ModelProvider, type Models } from 'loadout/agents/models'
-import { quickjs } from 'loadout/code-mode/quickjs'
+} from '@loadout/core'
+import { createModels, type ModelProvider, type Models } from '@loadout/core/agents/models'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
 import {
   ambientContext,
   fileJournal,
@@ -25,9 +25,9 @@ import {
   localFiles,
   nodeDrivers,
   wordVectors,
-} from 'loadout/node'
-import { pglite } from 'loadout/storage/pglite'
-import { postgres } from 'loadout/storage/postgres'
+} from '@loadout/core/node'
+import { pglite } from '@loadout/core/storage/pglite'
+import { postgres } from '@loadout/core/storage/postgres'
 import type { Config } from './config.ts'
 import { callLog, type Log } from './ops/log.ts'
 import { logHost } from './ops/log-host.ts'
@@ -74,7 +74,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
 /** What runs agent nodes: loaded with the first that is run. */
 export function agentOf(models: () => Models): Agent {
   const run: Agent = async (request) => {
-    const { nodeAgent } = await import('loadout/agents')
+    const { nodeAgent } = await import('@loadout/core/agents')
     return nodeAgent({ models: models() })(request)
   }
   const problem: Agent['problem'] = (userId, model) =>

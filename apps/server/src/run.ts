@@ -1,7 +1,7 @@
 /** A server in the foreground: starts, prints where it is, and ends cleanly on a signal. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { HostError } from 'loadout'
+import { HostError } from '@loadout/core'
 import manifest from '../package.json' with { type: 'json' }
 import { configFromEnvironment } from './config.ts'
 import { startServer } from './serve.ts'

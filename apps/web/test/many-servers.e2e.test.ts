@@ -1,5 +1,5 @@
 /** The page of servers with eighty of them: what is drawn, in which order, and what can be done to many at once. */
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type OpenApp, openApp } from './open-app.ts'

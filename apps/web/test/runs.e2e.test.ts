@@ -1,5 +1,5 @@
 /** Runs in a browser where something stands in the way: an outcome that nobody knows, a sign-in that is needed; and other windows. */
-import { rule } from 'loadout'
+import { rule } from '@loadout/core'
 import type { Page, Route } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CountingServer, startCountingServer } from '../../../test/counting-server.ts'

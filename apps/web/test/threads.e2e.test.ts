@@ -1,5 +1,5 @@
 /** Threads in a real browser: with a model that says what a script tells it to, and without any; with a real MCP server. */
-import { startModelServer } from 'loadout/testing'
+import { startModelServer } from '@loadout/core/testing'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EVERYTHING } from '../../../test/real-servers.ts'

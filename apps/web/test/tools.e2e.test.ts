@@ -1,5 +1,5 @@
 /** The page of tools with real servers: found, looked at, tried by a form, asked about, cancelled. */
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type OpenApp, openApp } from './open-app.ts'

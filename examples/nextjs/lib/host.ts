@@ -1,7 +1,7 @@
-import { createHost, type Host, masterKeyRing } from 'loadout'
-import { createModels } from 'loadout/agents'
-import { nodeDrivers } from 'loadout/node'
-import { postgres } from 'loadout/storage/postgres'
+import { createHost, type Host, masterKeyRing } from '@loadout/core'
+import { createModels } from '@loadout/core/agents'
+import { nodeDrivers } from '@loadout/core/node'
+import { postgres } from '@loadout/core/storage/postgres'
 
 const { DATABASE_URL: url, MASTER_KEY = '', MODEL: model, MODEL_URL: anthropic, PRIVATE_NETWORK } = process.env
 const open = () =>

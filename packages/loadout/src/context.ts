@@ -1,6 +1,6 @@
 /**
  * The execution context: the small immutable record that travels with one invocation.
- * Nothing here is ambient. `loadout/node` adds AsyncLocalStorage on top of it; elsewhere the context is passed.
+ * Nothing here is ambient. `@loadout/core/node` adds AsyncLocalStorage on top of it; elsewhere the context is passed.
  */
 import { type FieldError, HostError } from './errors.ts'
 import { type ExecutionContext, type ExecutionContextInput, executionContext } from './schema/execution-context.ts'

@@ -1,9 +1,9 @@
 /** `loadout tools search "…"`: over what you carry, or over any file of tools. */
 import { readFile } from 'node:fs/promises'
+import { createToolIndex, HostError, readTools, type ToolIndex } from '@loadout/core'
+import { wordVectors } from '@loadout/core/node'
+import { parse, STRATEGIES } from '@loadout/core/schema'
 import { defineCommand } from 'citty'
-import { createToolIndex, HostError, readTools, type ToolIndex } from 'loadout'
-import { wordVectors } from 'loadout/node'
-import { parse, STRATEGIES } from 'loadout/schema'
 import { z } from 'zod'
 import { assertOk, connect } from '../client.ts'
 import { COMMON, configFrom } from '../options.ts'

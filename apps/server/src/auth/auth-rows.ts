@@ -3,6 +3,7 @@
  * user's transaction reaches them. Of a session's token only a hash is stored, of a provider's tokens nothing.
  */
 import { createHash } from 'node:crypto'
+import { HostError, type Storage, type Transaction } from '@loadout/core'
 import type { BetterAuthOptions } from 'better-auth'
 import {
   type AdapterFactory,
@@ -11,7 +12,6 @@ import {
   createAdapterFactory,
   type JoinConfig,
 } from 'better-auth/adapters'
-import { HostError, type Storage, type Transaction } from 'loadout'
 
 type RowObject = Record<string, unknown>
 type Run = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>

@@ -1,7 +1,7 @@
 /** Who a request is of: the one local user, an API key, or a session. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { HostError, type Storage } from 'loadout'
-import { KEY_SCOPES, type PrincipalInput, type UserRow } from 'loadout/schema'
+import { HostError, type Storage } from '@loadout/core'
+import { KEY_SCOPES, type PrincipalInput, type UserRow } from '@loadout/core/schema'
 import type { Authenticate } from '../http/middleware.ts'
 import type { ApiKeys } from './api-keys.ts'
 import { createRowCache } from './row-cache.ts'

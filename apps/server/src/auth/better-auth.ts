@@ -1,8 +1,9 @@
 /** How better-auth is set up: what it keeps, what its cookies are like, and who may have a session at all. */
+
+import { newId, type Storage } from '@loadout/core'
 import { betterAuth } from 'better-auth'
 import { APIError } from 'better-auth/api'
 import type { OAuthProvider } from 'better-auth/oauth2'
-import { newId, type Storage } from 'loadout'
 import type { Log } from '../ops/log.ts'
 import { authRows } from './auth-rows.ts'
 import { PASSWORD_LENGTH } from './input-limits.ts'

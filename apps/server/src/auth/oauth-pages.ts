@@ -1,6 +1,7 @@
 /** The pages at the end of a sign-in. All that varies is escaped; nothing of what an authorization server says is shown. */
+
+import type { HostError } from '@loadout/core'
 import { html } from 'hono/html'
-import type { HostError } from 'loadout'
 import { PAGE_COLOURS } from '../http/page-style.ts'
 
 /** Tells the page that opened this one, and goes. Its own file, because pages may run no other scripts. */

@@ -3,6 +3,8 @@
  * fetch that is given, so that the operator's proxy and certificates hold, and is bounded in size and time. What an id token
  * says counts only once better-auth checked its signature, issuer, audience, time and nonce; there is no other way to be somebody.
  */
+
+import type { createGuardedFetch } from '@loadout/core/node'
 import {
   authorizationCodeRequest,
   createAuthorizationURL,
@@ -10,7 +12,6 @@ import {
   type OAuthProvider,
   verifyProviderIdToken,
 } from 'better-auth/oauth2'
-import type { createGuardedFetch } from 'loadout/node'
 import { z } from 'zod'
 import { OIDC, type OidcSettings } from './better-auth.ts'
 import { providerKeys } from './provider-keys.ts'

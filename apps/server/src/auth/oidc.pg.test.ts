@@ -1,5 +1,5 @@
 /** Sign-in by a provider, with two processes on one PostgreSQL. */
-import { postgres } from 'loadout/storage/postgres'
+import { postgres } from '@loadout/core/storage/postgres'
 import { afterEach, beforeEach, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'

@@ -1,6 +1,6 @@
 /** Sign-in by a provider, in memory. On PostgreSQL it stands in `oidc.pg.test.ts`. */
 import { request as httpRequest } from 'node:http'
-import { memory } from 'loadout/storage/memory'
+import { memory } from '@loadout/core/storage/memory'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { listen } from '../../../../test/loopback.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'

@@ -3,7 +3,7 @@
  * a provider that is down keeps nobody else out, and is asked again with the next one. State, PKCE, nonce and the token's
  * signature are better-auth's.
  */
-import { HostError } from 'loadout'
+import { HostError } from '@loadout/core'
 import type { Log } from '../ops/log.ts'
 import { type Auth, type AuthOptions, createAuth, OIDC, type OidcSettings } from './better-auth.ts'
 import { isLocalPath } from './input-limits.ts'

@@ -4,7 +4,7 @@
  * does not exist counts like one that does.
  */
 import { createHmac } from 'node:crypto'
-import { HostError, type Storage } from 'loadout'
+import { HostError, type Storage } from '@loadout/core'
 
 export interface AttemptLimit {
   most: number

@@ -1,7 +1,8 @@
 /** Sessions as better-auth gives and reads them. What it is shown of a request is made here: its cookie, its browser, its address. */
+
+import { HostError, type Storage } from '@loadout/core'
+import type { SessionRow, UserRow } from '@loadout/core/schema'
 import { isAPIError } from 'better-auth/api'
-import { HostError, type Storage } from 'loadout'
-import type { SessionRow, UserRow } from 'loadout/schema'
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts'
 
 /** Who asks, as far as it matters for sign-in. */

@@ -4,8 +4,8 @@
  * held while somebody looks whether anybody operates.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { HostError, newId, type Storage, type Transaction } from 'loadout'
-import type { SignInLinkRow, UserRow } from 'loadout/schema'
+import { HostError, newId, type Storage, type Transaction } from '@loadout/core'
+import type { SignInLinkRow, UserRow } from '@loadout/core/schema'
 import { hashOf } from './auth-rows.ts'
 import type { Passwords } from './better-auth.ts'
 

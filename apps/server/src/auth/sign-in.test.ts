@@ -1,9 +1,9 @@
 /** Sign-in, in memory and on PGlite. On PostgreSQL and in real processes it stands in `sign-in.pg.test.ts`. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createHost, type Storage } from 'loadout'
-import { memory } from 'loadout/storage/memory'
-import { pglite } from 'loadout/storage/pglite'
+import { createHost, type Storage } from '@loadout/core'
+import { memory } from '@loadout/core/storage/memory'
+import { pglite } from '@loadout/core/storage/pglite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { SIGN_IN_CASES } from '../../test/support/sign-in-cases.ts'
 import { BASE, PASSWORD, type SignInWorld, signInWorld } from '../../test/support/sign-in-world.ts'

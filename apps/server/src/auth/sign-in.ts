@@ -4,9 +4,9 @@
  * gives `createApp` an `authenticate`.
  */
 import { hkdfSync } from 'node:crypto'
+import { type Audit, HostError, type Storage } from '@loadout/core'
+import { createGuardedFetch, type GuardOptions } from '@loadout/core/node'
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
-import { type Audit, HostError, type Storage } from 'loadout'
-import { createGuardedFetch, type GuardOptions } from 'loadout/node'
 import { type Log, silentLog } from '../ops/log.ts'
 import { type AuthOptions, createAuth, type OidcSettings, type Passwords } from './better-auth.ts'
 import { createOidc, type Oidc } from './oidc.ts'

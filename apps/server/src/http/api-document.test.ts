@@ -1,4 +1,4 @@
-import { createHost } from 'loadout'
+import { createHost } from '@loadout/core'
 import { expect, it } from 'vitest'
 import { createApp } from './app.ts'
 import { type ApiDocument, referencePage } from './reference-page.ts'

@@ -3,11 +3,11 @@
  * route or in any server that speaks Request and Response. It reads no environment and opens no port.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { type Host, HostError } from '@loadout/core'
+import { createModels, type Models } from '@loadout/core/agents/models'
+import { invalidInput } from '@loadout/core/schema'
 import { compress } from 'hono/compress'
 import { NONCE, secureHeaders } from 'hono/secure-headers'
-import { type Host, HostError } from 'loadout'
-import { createModels, type Models } from 'loadout/agents/models'
-import { invalidInput } from 'loadout/schema'
 import type { ZodError } from 'zod'
 import { type ApiKeys, createApiKeys } from '../auth/api-keys.ts'
 import type { SignIn } from '../auth/sign-in.ts'

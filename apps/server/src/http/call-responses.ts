@@ -1,8 +1,8 @@
 /** What is answered of a call, the same whoever asks and when: as it runs here, or as it is kept by whichever process. */
 import { z } from '@hono/zod-openapi'
+import { type CallOutcome, type CallRecord, type Host, HostError, type RunningCall } from '@loadout/core'
+import { approvalView } from '@loadout/core/schema'
 import type { Context } from 'hono'
-import { type CallOutcome, type CallRecord, type Host, HostError, type RunningCall } from 'loadout'
-import { approvalView } from 'loadout/schema'
 import type { Env } from './env.ts'
 import { named } from './openapi.ts'
 

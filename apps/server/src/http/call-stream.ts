@@ -2,9 +2,10 @@
  * A call as a stream: progress, what the server logs, questions and the outcome, one event each; it ends with the call. Who leaves the stream
  * gives the call up, unless it was to go on behind or has a key: then it is there later.
  */
+
+import type { CallOutcome, CallRequest, Host, RunningCall } from '@loadout/core'
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
-import type { CallOutcome, CallRequest, Host, RunningCall } from 'loadout'
 import { resultOf, viewInput } from './call-responses.ts'
 import type { Env } from './env.ts'
 

@@ -1,5 +1,5 @@
+import type { Principal } from '@loadout/core/schema'
 import type { Context } from '@opentelemetry/api'
-import type { Principal } from 'loadout/schema'
 
 /** What middleware leaves for the routes. */
 export interface Env {

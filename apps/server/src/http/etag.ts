@@ -1,5 +1,5 @@
 /** When a toolkit was changed, as HTTP says it: who sends it back changes nothing that they have not read. */
-import { HostError, type StoredToolkit } from 'loadout'
+import { HostError, type StoredToolkit } from '@loadout/core'
 
 export const ifMatch = {
   name: 'If-Match',

@@ -1,6 +1,6 @@
 /** What a key's scopes open: each scope against a route of each kind. */
-import { createHost } from 'loadout'
-import { KEY_SCOPES, type KeyScope } from 'loadout/schema'
+import { createHost } from '@loadout/core'
+import { KEY_SCOPES, type KeyScope } from '@loadout/core/schema'
 import { describe, expect, it } from 'vitest'
 import { createApp } from './app.ts'
 

@@ -1,10 +1,11 @@
 /** What a request passes before any route: its id, its Host and Origin, its body, and who sent it. */
+
+import { HostError, newId } from '@loadout/core'
+import { type KeyScope, type Principal, type PrincipalInput, parse, parseJson, principal } from '@loadout/core/schema'
 import { ROOT_CONTEXT } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes, routePath } from 'hono/route'
-import { HostError, newId } from 'loadout'
-import { type KeyScope, type Principal, type PrincipalInput, parse, parseJson, principal } from 'loadout/schema'
 import type { Env } from './env.ts'
 import { sendProblem } from './problem.ts'
 

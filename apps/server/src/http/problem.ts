@@ -1,7 +1,7 @@
 /** Errors on the wire: one shape, made in one place. */
 import { z } from '@hono/zod-openapi'
+import type { HostError } from '@loadout/core'
 import type { Context } from 'hono'
-import type { HostError } from 'loadout'
 
 export const problem = z
   .object({

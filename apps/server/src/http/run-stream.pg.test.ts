@@ -1,7 +1,7 @@
 /** A run that one host works on, streamed by another over the same PostgreSQL: each node as it goes, and the run at its end. */
 import { randomBytes } from 'node:crypto'
-import { createHost, defineTool, type Host, masterKeyRing, rule } from 'loadout'
-import { postgres } from 'loadout/storage/postgres'
+import { createHost, defineTool, type Host, masterKeyRing, rule } from '@loadout/core'
+import { postgres } from '@loadout/core/storage/postgres'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { createApp } from './app.ts'

@@ -2,9 +2,10 @@
  * A run as a stream: its nodes as they come, whichever process works on it, and at last the run. Who leaves the stream
  * does not end the run.
  */
+
+import type { Host, HostEvent, RunView } from '@loadout/core'
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import type { Host, HostEvent, RunView } from 'loadout'
 import type { Env } from './env.ts'
 
 const KEEP_ALIVE_MS = 25_000

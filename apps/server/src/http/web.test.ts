@@ -2,7 +2,7 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost } from 'loadout'
+import { createHost } from '@loadout/core'
 import { expect, it } from 'vitest'
 import { createApp } from './app.ts'
 import { serveWeb } from './web.ts'

@@ -1,8 +1,8 @@
 /** Which lines an operator finds in the log when toolkits are not what somebody counted on. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createExecutionContext, createHost, type Host } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import { createExecutionContext, createHost, type Host } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createLog } from './log.ts'
 import { logHost } from './log-host.ts'

@@ -1,5 +1,5 @@
 /** What the host tells of its toolkits, as lines of the log. What somebody has to mend is a warning. */
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Log } from './log.ts'
 
 export function logHost(host: Host, log: Log): void {

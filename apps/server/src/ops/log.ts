@@ -3,9 +3,9 @@
  * while a request is served, however deep, has its id. What looks like one of our keys leaves no line.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { type CallMeasurement, HostError } from '@loadout/core'
 import { isSpanContextValid, trace } from '@opentelemetry/api'
 import type { MiddlewareHandler } from 'hono'
-import { type CallMeasurement, HostError } from 'loadout'
 import pino from 'pino'
 import type { Env } from '../http/env.ts'
 

@@ -1,8 +1,8 @@
 /** What commands of users may be: the operator's templates from a file, and where their sandbox keeps packages. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HostError } from 'loadout'
-import { parse, parseJson, type StdioTemplate, stdioTemplates } from 'loadout/schema'
+import { HostError } from '@loadout/core'
+import { parse, parseJson, type StdioTemplate, stdioTemplates } from '@loadout/core/schema'
 
 /** The templates of the file, or `config-invalid` with the place in it that is wrong. */
 export function readTemplates(path: string | undefined): StdioTemplate[] {

@@ -1,9 +1,9 @@
 /** Metrics, traces and logs as an operator sees them. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createHost, defineTool, type HostOptions, rule } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
-import { createHost, defineTool, type HostOptions, rule } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
 import { afterEach, describe, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'

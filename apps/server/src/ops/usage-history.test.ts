@@ -1,5 +1,5 @@
 /** Calls over time: each counted once, in its time, and nobody else's. */
-import { type AuditView, createHost, defineTool } from 'loadout'
+import { type AuditView, createHost, defineTool } from '@loadout/core'
 import { describe, expect, it } from 'vitest'
 import { appOfUsers } from '../../test/support/app-of-users.ts'
 import { usageHistory } from './usage-history.ts'

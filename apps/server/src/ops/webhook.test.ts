@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createHost, defineTool } from 'loadout'
+import { createHost, defineTool } from '@loadout/core'
 import { expect, it } from 'vitest'
 import { silentLog } from './log.ts'
 import { startWebhook } from './webhook.ts'

@@ -3,8 +3,8 @@
  * whose secrets are masked already; nothing waits for it, and what cannot be told is logged.
  */
 import { createHmac } from 'node:crypto'
-import type { Host, HostEvent } from 'loadout'
-import { createGuardedFetch } from 'loadout/node'
+import type { Host, HostEvent } from '@loadout/core'
+import { createGuardedFetch } from '@loadout/core/node'
 import type { Config } from '../config.ts'
 import type { Log } from './log.ts'
 

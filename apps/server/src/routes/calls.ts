@@ -1,8 +1,8 @@
 /** Calls: waited for, followed as a stream, or left to go on behind and asked for later. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { CallRequest, Host } from '@loadout/core'
+import { policyRules } from '@loadout/core/schema'
 import type { MiddlewareHandler } from 'hono'
-import type { CallRequest, Host } from 'loadout'
-import { policyRules } from 'loadout/schema'
 import {
   block,
   done,

@@ -1,5 +1,5 @@
 /** The stored tools of a config: also those that are not active, with why. */
-import { createHost, type Host } from 'loadout'
+import { createHost, type Host } from '@loadout/core'
 import { afterEach, expect, it } from 'vitest'
 import { LOCAL } from '../auth/authenticate.ts'
 import { createApp } from '../http/app.ts'

@@ -1,7 +1,7 @@
 /** Source 003's routes: a config with its type, its introspection, and the tools of all configs by name. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type CatalogTool, type Host, HostError, type StoredToolkit } from 'loadout'
-import { configType, toolManifest } from 'loadout/schema'
+import { type CatalogTool, type Host, HostError, type StoredToolkit } from '@loadout/core'
+import { configType, toolManifest } from '@loadout/core/schema'
 import type { Env } from '../http/env.ts'
 import { json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'

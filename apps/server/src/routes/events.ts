@@ -1,6 +1,6 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { APP_OWNER, type Host, type HostEvent } from '@loadout/core'
 import { streamSSE } from 'hono/streaming'
-import { APP_OWNER, type Host, type HostEvent } from 'loadout'
 import type { Env } from '../http/env.ts'
 import type { IsStill } from '../http/middleware.ts'
 import { problemResponses } from '../http/problem.ts'

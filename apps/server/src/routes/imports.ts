@@ -1,7 +1,7 @@
 /** Configs of other apps, in and out. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { exportToolkits, type Host, type ImportReport } from 'loadout'
-import { exportedConfig, exportFormat, importOptions, importReport, parse } from 'loadout/schema'
+import { exportToolkits, type Host, type ImportReport } from '@loadout/core'
+import { exportedConfig, exportFormat, importOptions, importReport, parse } from '@loadout/core/schema'
 import type { Env } from '../http/env.ts'
 import { json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'

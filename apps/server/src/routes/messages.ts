@@ -3,9 +3,9 @@
  * cost as data parts; who leaves the stream gives it up. The thread has the history, whatever a client sends.
  */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError } from 'loadout'
-import { type Models, modelName } from 'loadout/agents/models'
-import { messageView, parse, resolveInput, stepLimit, tokenBudget, userMessage } from 'loadout/schema'
+import { type Host, HostError } from '@loadout/core'
+import { type Models, modelName } from '@loadout/core/agents/models'
+import { messageView, parse, resolveInput, stepLimit, tokenBudget, userMessage } from '@loadout/core/schema'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -84,7 +84,7 @@ export function messageRoutes(host: Host, models: Models, stopping: AbortSignal)
       const opened = await models.open(userId, model, { threadId })
       const tools = host.thread({ userId, threadId }, { mustExist: true })
       // Loaded with the first that is said: who only looks at tools needs none of it.
-      const { streamChat } = await import('loadout/agents')
+      const { streamChat } = await import('@loadout/core/agents')
       const response = await streamChat({
         userId,
         threadId,

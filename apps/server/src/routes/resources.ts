@@ -1,5 +1,5 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'

@@ -1,7 +1,7 @@
 /** Programs of threads, and what runs did. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from 'loadout'
-import { programInput, runView } from 'loadout/schema'
+import type { Host } from '@loadout/core'
+import { programInput, runView } from '@loadout/core/schema'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'

@@ -1,7 +1,7 @@
 /** What a model gets with a prompt, and what a thread has loaded. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host, SelectedTool, Selection, Thread } from 'loadout'
-import { activationRef, resolveInput, selection as selectionSchema, toolManifest } from 'loadout/schema'
+import type { Host, SelectedTool, Selection, Thread } from '@loadout/core'
+import { activationRef, resolveInput, selection as selectionSchema, toolManifest } from '@loadout/core/schema'
 import type { Env } from '../http/env.ts'
 import { idParam, json, jsonBodyOf } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'

@@ -1,6 +1,6 @@
 /** Starts of servers: they can be cancelled. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Env } from '../http/env.ts'
 import { assertOperator } from '../http/middleware.ts'
 import { idParam, json } from '../http/openapi.ts'

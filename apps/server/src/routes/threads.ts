@@ -1,6 +1,6 @@
 /** Conversations and what they carry. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host, Narrowing, StoredThread, Thread } from 'loadout'
+import type { Host, Narrowing, StoredThread, Thread } from '@loadout/core'
 import {
   activationRef,
   loadoutEntry,
@@ -9,7 +9,7 @@ import {
   threadPatch,
   threadSettings,
   tier as tierSchema,
-} from 'loadout/schema'
+} from '@loadout/core/schema'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'

@@ -1,6 +1,6 @@
 /** Single tools of what the operator provides, switched by and for one user. */
-import { type Host, rule } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
+import { type Host, rule } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type AppOfUsers, type Ask, appOfUsers } from '../../test/support/app-of-users.ts'
 

@@ -2,7 +2,7 @@
  * Single tools switched by and for their user alone, whoever provides them. Off is a word at the user's tier; on takes it back, and is
  * said itself only where a wider word of the same user would still keep the tool off. What the operator switched off stays off.
  */
-import { type Host, HostError, type StoredToolkit } from 'loadout'
+import { type Host, HostError, type StoredToolkit } from '@loadout/core'
 
 export type Switches = Readonly<Record<string, boolean>>
 

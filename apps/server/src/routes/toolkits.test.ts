@@ -1,5 +1,5 @@
 /** Two who change one toolkit: who asks for it writes over nothing that they have not read. */
-import { createHost } from 'loadout'
+import { createHost } from '@loadout/core'
 import { expect, it } from 'vitest'
 import { createApp } from '../http/app.ts'
 

@@ -1,6 +1,6 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError, type StoredToolkit } from 'loadout'
-import { toolkitView as libraryView, listedToolkit, parse } from 'loadout/schema'
+import { type Host, HostError, type StoredToolkit } from '@loadout/core'
+import { toolkitView as libraryView, listedToolkit, parse } from '@loadout/core/schema'
 import type { Env } from '../http/env.ts'
 import { changedAt, etagOf, ifMatch } from '../http/etag.ts'
 import { assertOperator } from '../http/middleware.ts'

@@ -1,7 +1,7 @@
 /** Which tools fit: exactly as a model would find them. And of each, whether it is carried, and why. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from 'loadout'
-import { reason as reasonSchema, tier } from 'loadout/schema'
+import type { Host } from '@loadout/core'
+import { reason as reasonSchema, tier } from '@loadout/core/schema'
 import type { Env } from '../http/env.ts'
 import { idText, json, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'

@@ -1,6 +1,6 @@
 /** A try of a custom toolkit before it is saved: one call of one tool, by the rules of every call. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError, type Trial } from 'loadout'
+import { type Host, HostError, type Trial } from '@loadout/core'
 import { block } from '../http/call-responses.ts'
 import type { Env } from '../http/env.ts'
 import { idText, json, jsonBodyOf } from '../http/openapi.ts'

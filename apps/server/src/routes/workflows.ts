@@ -1,8 +1,8 @@
 /** Workflows: stored with their versions, checked, and invoked. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type Host, HostError, type RunView } from '@loadout/core'
+import { policyRules, runView, workflowView } from '@loadout/core/schema'
 import type { Context } from 'hono'
-import { type Host, HostError, type RunView } from 'loadout'
-import { policyRules, runView, workflowView } from 'loadout/schema'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses, toProblem } from '../http/problem.ts'

@@ -1,6 +1,6 @@
 /** How far one answer goes, over HTTP: what is asked for, within what operators store, within what the server was started with. */
-import { createHost, type Host, rule } from 'loadout'
-import { startModelServer } from 'loadout/testing'
+import { createHost, type Host, rule } from '@loadout/core'
+import { startModelServer } from '@loadout/core/testing'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { createApp } from '../../src/http/app.ts'

@@ -1,5 +1,5 @@
 /** The log over HTTP: whose lines, in which form, and what operators may. */
-import { createHost, defineTool } from 'loadout'
+import { createHost, defineTool } from '@loadout/core'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { appOfUsers } from '../support/app-of-users.ts'

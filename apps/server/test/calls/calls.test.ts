@@ -1,5 +1,5 @@
 /** The call route, whole: waited for, asked about, streamed, left to go on, made once, and too large. */
-import { createHost, defineTool, type Host, HostError, rule } from 'loadout'
+import { createHost, defineTool, type Host, HostError, rule } from '@loadout/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createApp } from '../../src/http/app.ts'

@@ -1,7 +1,7 @@
 /** What the pages of servers ask: what would be decided about a tool, an answer ahead, a record checked, the words of a process. */
-import { rule } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
-import { nodeDrivers } from 'loadout/node'
+import { rule } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
 

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost, defineTool, masterKeyRing, rule } from 'loadout'
-import { pglite } from 'loadout/storage/pglite'
+import { createHost, defineTool, masterKeyRing, rule } from '@loadout/core'
+import { pglite } from '@loadout/core/storage/pglite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 

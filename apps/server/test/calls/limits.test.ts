@@ -1,5 +1,5 @@
 /** Limits and large results over HTTP: what is limited says when to come back, what is null is gone, what is kept is read. */
-import { createHost, defineTool, type Host, rule } from 'loadout'
+import { createHost, defineTool, type Host, rule } from '@loadout/core'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createApp } from '../../src/http/app.ts'

@@ -2,6 +2,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { createHost, type Host, rule } from '@loadout/core'
+import { createModels } from '@loadout/core/agents'
+import { startModelServer } from '@loadout/core/testing'
 import {
   parseJsonEventStream,
   readUIMessageStream,
@@ -9,9 +12,6 @@ import {
   type UIMessageChunk,
   uiMessageChunkSchema,
 } from 'ai'
-import { createHost, type Host, rule } from 'loadout'
-import { createModels } from 'loadout/agents'
-import { startModelServer } from 'loadout/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 

@@ -1,6 +1,6 @@
 /** Which models the app pays for, as its settings say: chats, agent nodes, looks ahead and what is listed agree. */
-import { createHost, type Host, rule } from 'loadout'
-import { startModelServer } from 'loadout/testing'
+import { createHost, type Host, rule } from '@loadout/core'
+import { startModelServer } from '@loadout/core/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { createApp } from '../../src/http/app.ts'

@@ -1,6 +1,6 @@
 /** Over HTTP, with a real server: from a prompt to the tools that it needs, what a thread loads, and a model's own search. */
 import { createRequire } from 'node:module'
-import { nodeDrivers, wordVectors } from 'loadout/node'
+import { nodeDrivers, wordVectors } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AppOfUsers, appOfUsers, type Body } from '../support/app-of-users.ts'
 

@@ -1,6 +1,6 @@
 /** Threads over HTTP, as somebody sees them who knows the routes and nothing else. */
-import { defineTool } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import { defineTool } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'

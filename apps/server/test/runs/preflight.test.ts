@@ -1,6 +1,6 @@
 /** The look ahead over the API: a workflow that was well when it was saved, and ten things that went wrong since. */
-import { rule } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import { rule } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type CountingServer, startCountingServer } from '../../../../test/counting-server.ts'
 import { type AppOfUsers, appOfUsers, type Body } from '../support/app-of-users.ts'

@@ -1,6 +1,6 @@
 /** A tool of the app that a workflow calls over HTTP finds the context of its own run, whoever else runs the same at that moment. */
-import { quickjs } from 'loadout/code-mode/quickjs'
-import { ambientContext, getExecutionContext } from 'loadout/node'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { ambientContext, getExecutionContext } from '@loadout/core/node'
 import { afterEach, expect, it } from 'vitest'
 import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
 

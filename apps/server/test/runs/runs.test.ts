@@ -1,8 +1,8 @@
 /** Programs over HTTP, with a real server behind them. */
 import { createRequire } from 'node:module'
-import { rule } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
-import { nodeDrivers } from 'loadout/node'
+import { rule } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
 

@@ -1,5 +1,5 @@
 /** Two users invoke the same workflow at once, with toolkits of the same name and different servers: each gets its own. */
-import { nodeDrivers } from 'loadout/node'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type CountingServer, startCountingServer } from '../../../../test/counting-server.ts'
 import { EVERYTHING } from '../../../../test/real-servers.ts'

@@ -1,8 +1,8 @@
 /** Workflows over HTTP, with real servers behind them. */
 import { createRequire } from 'node:module'
-import { rule } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
-import { nodeDrivers } from 'loadout/node'
+import { rule } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { type AppOfUsers, appOfUsers, type Body } from '../support/app-of-users.ts'

@@ -1,7 +1,7 @@
 /** Two users with the same ids never meet, on any route; and what looks for leaks finds those that are planted. */
-import { createHost, type Host, rule } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
-import { nodeDrivers } from 'loadout/node'
+import { createHost, type Host, rule } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
 import { createApp } from '../../src/http/app.ts'

@@ -1,6 +1,6 @@
 /** Ordinary words and real-looking keys of a toolkit's environment, through every place that shows what its server said. */
 import { fileURLToPath } from 'node:url'
-import { nodeDrivers } from 'loadout/node'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AppOfUsers, type Ask, appOfUsers } from '../support/app-of-users.ts'
 

@@ -2,7 +2,7 @@
  * A body that nobody expects is refused, and the server goes on: every route with every kind of wrong body, none of them an
  * error of ours. (LibreChat CVE-2026-31949: one malformed body ended the process.)
  */
-import { createHost, type Host } from 'loadout'
+import { createHost, type Host } from '@loadout/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSignIn } from '../../src/auth/sign-in.ts'
 import { createApp } from '../../src/http/app.ts'

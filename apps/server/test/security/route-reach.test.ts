@@ -4,8 +4,8 @@
  * tells of a process or a connection came about behind their back. The table says which routes may ask at all.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type Drivers, HostError, rule } from 'loadout'
-import { quickjs } from 'loadout/code-mode/quickjs'
+import { type Drivers, HostError, rule } from '@loadout/core'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { appOfUsers } from '../support/app-of-users.ts'
 import { STREAMS } from '../support/isolation-routes.ts'

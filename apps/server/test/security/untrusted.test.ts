@@ -1,5 +1,5 @@
 /** Tools of servers that are not trusted, over the API: off, told, accepted by who may. */
-import { nodeDrivers } from 'loadout/node'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
 import { type AppOfUsers, type Ask, appOfUsers } from '../support/app-of-users.ts'

@@ -1,5 +1,5 @@
 /** `POST /api/mcp/config`: what a record is, is read from the whole of it, however it is written. */
-import { quickjs } from 'loadout/code-mode/quickjs'
+import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type AppOfUsers, type Ask, appOfUsers } from '../support/app-of-users.ts'
 

@@ -1,4 +1,4 @@
-import { createHost } from 'loadout'
+import { createHost } from '@loadout/core'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 

@@ -1,6 +1,6 @@
 /** Eighty servers with 2,310 tools at once: the list stays small, `resolve` uses all of them, nothing is started to list them. */
 import { gunzipSync } from 'node:zlib'
-import { createHost, type Host, rule } from 'loadout'
+import { createHost, type Host, rule } from '@loadout/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../src/auth/api-keys.ts'
 import { LOCAL } from '../../src/auth/authenticate.ts'

@@ -1,7 +1,7 @@
 /** Sign-in over the API: links, the page people come back to, and everything that must not be taken there. */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { createHost, type Host, rule } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import { createHost, type Host, rule } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { follow, OAuthServer } from '../../../../test/oauth-server.ts'
 import { createPeople } from '../../src/auth/user-admin.ts'

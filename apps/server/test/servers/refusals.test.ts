@@ -1,7 +1,7 @@
 /** Refusals of a healthy server over HTTP: statuses, words, the log and the state (R6, N3, S2, S3). */
 import { fileURLToPath } from 'node:url'
-import { createHost, type Host, rule } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import { createHost, type Host, rule } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { createLog } from '../../src/ops/log.ts'

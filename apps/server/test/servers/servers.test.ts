@@ -3,8 +3,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost, type Host, rule } from 'loadout'
-import { nodeDrivers } from 'loadout/node'
+import { createHost, type Host, rule } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   EVERYTHING,

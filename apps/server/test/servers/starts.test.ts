@@ -1,5 +1,5 @@
 /** Starts of servers over the API: their phase, and cancelling them. */
-import { nodeDrivers } from 'loadout/node'
+import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
 

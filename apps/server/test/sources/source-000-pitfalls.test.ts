@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { localFiles, nodeDrivers } from 'loadout/node'
+import { localFiles, nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startCountingServer } from '../../../../test/counting-server.ts'
 import { EVERYTHING, FILESYSTEM, startHttpServer } from '../../../../test/real-servers.ts'
@@ -85,7 +85,7 @@ describe('pitfalls to avoid', () => {
     expect(taken.flatMap((name) => reachedBy(entryOf(name))).filter((file) => file.startsWith('connections/'))).toEqual(
       [],
     )
-    expect(reachedBy(entryOf('loadout/node'))).toContain('connections/stdio/process-group.ts')
+    expect(reachedBy(entryOf('@loadout/core/node'))).toContain('connections/stdio/process-group.ts')
   })
 
   it('Do not import Node/server files into client routes/components.', () => {
@@ -175,7 +175,7 @@ const importsOfTheWeb = () => sourcesIn(`${ROOT}/apps/web/src`).flatMap(({ text 
 /** The file of the library that a name means, by what its package exports. */
 const entryOf = (name: string): string => {
   const { exports } = JSON.parse(readFileSync(`${ROOT}/packages/loadout/package.json`, 'utf8'))
-  return String(exports[name.replace(/^loadout/, '.')]).replace('./src/', '')
+  return String(exports[name.replace('@loadout/core', '.')]).replace('./src/', '')
 }
 function reachedBy(entry: string): string[] {
   const texts = new Map(sourcesIn(LIBRARY).map(({ path, text }) => [path, text]))

@@ -1,5 +1,5 @@
 /** An app in memory as it is in production: users have keys or sessions, and who has neither is the local user. */
-import { createHost, type Host, type HostOptions, rule } from 'loadout'
+import { createHost, type Host, type HostOptions, rule } from '@loadout/core'
 import { createApiKeys } from '../../src/auth/api-keys.ts'
 import { byApiKey, LOCAL } from '../../src/auth/authenticate.ts'
 import { createApp } from '../../src/http/app.ts'

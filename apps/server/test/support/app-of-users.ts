@@ -1,5 +1,5 @@
 /** An app in memory whose users are a header, for tests that look at it as its users do. */
-import { createHost, type Host, type HostOptions, rule } from 'loadout'
+import { createHost, type Host, type HostOptions, rule } from '@loadout/core'
 import { createApp } from '../../src/http/app.ts'
 
 /** The shapes of many routes, looked at by the assertions. */

@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { NodeDriverOptions } from 'loadout/node'
+import type { NodeDriverOptions } from '@loadout/core/node'
 
 /** Where marks are left. */
 export interface Canary {

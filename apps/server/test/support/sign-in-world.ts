@@ -1,6 +1,6 @@
 /** A server with sign-in in two processes over one storage, and browsers that keep their cookies, for tests. */
 import { randomBytes } from 'node:crypto'
-import { createHost, type Host, masterKeyRing, type Storage } from 'loadout'
+import { createHost, type Host, masterKeyRing, type Storage } from '@loadout/core'
 import { createApiKeys } from '../../src/auth/api-keys.ts'
 import { byApiKey, heldToUser, sessionOr } from '../../src/auth/authenticate.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../src/auth/sign-in.ts'

@@ -1,5 +1,5 @@
 /** States of the page of activity, each from scratch. */
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Page } from 'playwright'
 
 export async function fill(host: Host): Promise<void> {

@@ -1,6 +1,6 @@
 /** The inbox: empty, with a question about a call, with one of a server, and with what was answered. */
-import type { Host } from 'loadout'
-import { rule } from 'loadout'
+import type { Host } from '@loadout/core'
+import { rule } from '@loadout/core'
 import type { Page } from 'playwright'
 import { EVERYTHING } from '../../../../test/real-servers.ts'
 

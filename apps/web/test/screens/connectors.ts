@@ -1,7 +1,7 @@
 /** The states of the page of servers that must look right: filled by real servers, some of which fail or changed. */
 
 import { relative } from 'node:path'
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Page } from 'playwright'
 import { FILESYSTEM } from '../../../../test/real-servers.ts'
 import { fixtureServer } from '../servers.ts'

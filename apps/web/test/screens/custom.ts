@@ -1,5 +1,5 @@
 /** The states of the editor of custom toolkits that must look right. */
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Page } from 'playwright'
 
 const USER = { tier: 'user', userId: 'local' } as const

@@ -1,5 +1,5 @@
 /** Every screen of every page: the tests look at them with axe, and `npm run screenshots` shows some. */
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Page } from 'playwright'
 import * as activity from './activity.ts'
 import * as approvals from './approvals.ts'

@@ -1,5 +1,5 @@
 /** Screens of the operator's page, each from scratch. */
-import { type Host, rule } from 'loadout'
+import { type Host, rule } from '@loadout/core'
 import type { Page } from 'playwright'
 import { ago, forget, OLGA, standIn } from './stand-in.ts'
 

@@ -1,6 +1,6 @@
 /** States of the pages of threads, each from scratch. */
-import type { Host } from 'loadout'
-import { rule } from 'loadout'
+import type { Host } from '@loadout/core'
+import { rule } from '@loadout/core'
 import type { Page } from 'playwright'
 
 const THREAD = 'screens-chat'

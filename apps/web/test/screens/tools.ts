@@ -1,5 +1,5 @@
 /** The page of tools, over real servers and one whose schemas have everything. */
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { Page } from 'playwright'
 import { EVERYTHING, FILESYSTEM } from '../../../../test/real-servers.ts'
 

@@ -1,6 +1,6 @@
 /** Screens of workflows and runs, each from scratch. */
-import type { Host } from 'loadout'
-import { rule } from 'loadout'
+import type { Host } from '@loadout/core'
+import { rule } from '@loadout/core'
 import type { Page } from 'playwright'
 
 const USER = { tier: 'user', userId: 'local' } as const

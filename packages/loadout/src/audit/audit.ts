@@ -54,7 +54,7 @@ export interface RunningAudit extends Audit {
 }
 
 export interface AuditOptions {
-  /** Where entries wait for the database. `fileJournal()` of `loadout/node` outlives the process. */
+  /** Where entries wait for the database. `fileJournal()` of `@loadout/core/node` outlives the process. */
   journal?: Journal
   /** Waits for the database before a call is made. @default true without a journal, where the storage outlives the process */
   strict?: boolean

@@ -17,7 +17,7 @@ export interface WorkerOptions {
   spares?: number
   /** How many programs run at once; others wait. @default 8 */
   most?: number
-  /** Makes the Web Worker, where a bundler wants to see that itself: of the module `loadout/code-mode/worker-guest`. */
+  /** Makes the Web Worker, where a bundler wants to see that itself: of the module `@loadout/core/code-mode/worker-guest`. */
   open?: () => Worker
 }
 

@@ -28,7 +28,7 @@ export interface HostOptions {
   /** Ids of keys that are lost for good. Without it a host with a ring that what is stored was not sealed with does not start. */
   lostKeys?: readonly string[] | undefined
   /**
-   * How servers are reached. `nodeDrivers()` of `loadout/node` guards addresses and runs commands.
+   * How servers are reached. `nodeDrivers()` of `@loadout/core/node` guards addresses and runs commands.
    * @default fetch alone, and outside of a browser no servers of users
    */
   drivers?: Drivers
@@ -43,9 +43,9 @@ export interface HostOptions {
   transports?: Transports
   /** Functions that custom toolkits name in `execute` as `ref:<name>`, whoever's they are: each is told who calls. */
   functions?: Readonly<Record<string, ToolFunction>>
-  /** Toolkits that are defined outside the database. `fileSource()` of `loadout/node` reads a file. */
+  /** Toolkits that are defined outside the database. `fileSource()` of `@loadout/core/node` reads a file. */
   sources?: readonly ToolkitSource[]
-  /** Files of local work, for the local principal alone. `localFiles()` of `loadout/node`. */
+  /** Files of local work, for the local principal alone. `localFiles()` of `@loadout/core/node`. */
   files?: LocalFiles
   /** What holds for everyone; what an operator stores lies over it. */
   app?: AppConfigInput
@@ -63,14 +63,14 @@ export interface HostOptions {
   startup?: StartupOptions
   /** How tools are searched. @default by words and, offline, by meaning */
   search?: SearchSetup & Pick<ResolverDeps, 'tokenizer' | 'prices'>
-  /** What runs programs: `quickjs()` of `loadout/code-mode/quickjs`. It closes with the host. @default none: programs are refused */
+  /** What runs programs: `quickjs()` of `@loadout/core/code-mode/quickjs`. It closes with the host. @default none: programs are refused */
   executor?: Executor | undefined
   /** The most that a program may have. */
   programs?: { limits?: Partial<ProgramLimits> | undefined } | undefined
   /** What runs agents in workflows. @default none: agent nodes are refused */
   agent?: Agent | undefined
   /**
-   * Runs workflows, and the calls of invocations, within their execution context: `ambientContext` of `loadout/node` lets an app's
+   * Runs workflows, and the calls of invocations, within their execution context: `ambientContext` of `@loadout/core/node` lets an app's
    * own tools find it by `getExecutionContext()`. @default the context is passed, and not ambient
    */
   runInContext?: RunInContext | undefined

@@ -1,7 +1,7 @@
 /** Links that let somebody in once: the first operator, who is invited, who forgot; and the way by a provider. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { HostError } from '@loadout/core'
 import type { Context } from 'hono'
-import { HostError } from 'loadout'
 import { clientInfo } from '../../auth/client-address.ts'
 import { isLocalPath } from '../../auth/input-limits.ts'
 import type { Env } from '../../http/env.ts'

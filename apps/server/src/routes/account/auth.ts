@@ -3,9 +3,9 @@
  * an `authenticate` of its own there is nothing here but the answer to who somebody is.
  */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { HostError } from '@loadout/core'
+import { parse, principal, type UserRow } from '@loadout/core/schema'
 import type { Context } from 'hono'
-import { HostError } from 'loadout'
-import { parse, principal, type UserRow } from 'loadout/schema'
 import { assertSameOrigin } from '../../auth/authenticate.ts'
 import { clientInfo } from '../../auth/client-address.ts'
 import { PASSWORD_LENGTH } from '../../auth/input-limits.ts'

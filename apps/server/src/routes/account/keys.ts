@@ -1,5 +1,5 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type ApiKeyRow, apiKeyInput, apiKeyView } from 'loadout/schema'
+import { type ApiKeyRow, apiKeyInput, apiKeyView } from '@loadout/core/schema'
 import type { ApiKeys } from '../../auth/api-keys.ts'
 import type { Env } from '../../http/env.ts'
 import { idParam, named } from '../../http/openapi.ts'

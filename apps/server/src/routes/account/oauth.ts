@@ -7,10 +7,10 @@
  * page with a word that only its browser has, which no address and no other page can bring.
  */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type Host, HostError } from '@loadout/core'
 import type { Context, Next } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import { type Host, HostError } from 'loadout'
 import { CLOSE_SCRIPT, confirmPage, failedPage, PAGE_STYLE, signedInPage } from '../../auth/oauth-pages.ts'
 import type { UserAdmin } from '../../auth/user-admin.ts'
 import type { Env } from '../../http/env.ts'

@@ -1,6 +1,6 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
-import type { Host } from 'loadout'
-import { preferencesPatch, preferences as preferencesSchema } from 'loadout/schema'
+import type { Host } from '@loadout/core'
+import { preferencesPatch, preferences as preferencesSchema } from '@loadout/core/schema'
 import type { Env } from '../../http/env.ts'
 import { named } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'

@@ -1,5 +1,5 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from 'loadout'
+import type { Host } from '@loadout/core'
 import type { SignIn } from '../../auth/sign-in.ts'
 import type { UserWithMethods } from '../../auth/user-admin.ts'
 import type { Env } from '../../http/env.ts'

@@ -1,8 +1,8 @@
 /** What belongs to the app. Operators only; what a file or the code defines is read-only here too. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { APP_OWNER, type Host, HostError, type StoredToolkit } from '@loadout/core'
+import { appConfig, appConfigPatch, type OfferedTemplate, toolkitView } from '@loadout/core/schema'
 import type { Context, MiddlewareHandler } from 'hono'
-import { APP_OWNER, type Host, HostError, type StoredToolkit } from 'loadout'
-import { appConfig, appConfigPatch, type OfferedTemplate, toolkitView } from 'loadout/schema'
 import type { Env } from '../../http/env.ts'
 import { changedAt, etagOf, ifMatch } from '../../http/etag.ts'
 import { assertOperator } from '../../http/middleware.ts'

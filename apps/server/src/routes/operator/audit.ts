@@ -1,7 +1,7 @@
 /** The log: a user's own lines, or everyone's for operators; as pages, or as a file that is streamed. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { AuditFilter, AuditReader, Host } from 'loadout'
-import { auditView, type Principal } from 'loadout/schema'
+import type { AuditFilter, AuditReader, Host } from '@loadout/core'
+import { auditView, type Principal } from '@loadout/core/schema'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idText, json, named } from '../../http/openapi.ts'

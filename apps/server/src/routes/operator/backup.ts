@@ -1,5 +1,5 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError } from 'loadout'
+import { type Host, HostError } from '@loadout/core'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { problemResponses } from '../../http/problem.ts'

@@ -3,9 +3,9 @@
  * that is good for nothing else. In local mode that is whoever reaches the loopback port.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { HostError } from '@loadout/core'
+import { parse, principal } from '@loadout/core/schema'
 import { Hono } from 'hono'
-import { HostError } from 'loadout'
-import { parse, principal } from 'loadout/schema'
 import type { Env } from '../../http/env.ts'
 import { type Authenticate, assertOperator } from '../../http/middleware.ts'
 

@@ -1,7 +1,7 @@
 /** Which models can be asked, and keys for them: one's own, or for operators the app's. A key is written and never read. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { APP_OWNER, type Host, HostError } from 'loadout'
-import { MODEL_PROVIDERS, type ModelProvider, type Models } from 'loadout/agents/models'
+import { APP_OWNER, type Host, HostError } from '@loadout/core'
+import { MODEL_PROVIDERS, type ModelProvider, type Models } from '@loadout/core/agents/models'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idText, json, jsonBodyOf } from '../../http/openapi.ts'

@@ -1,7 +1,7 @@
 /** Who may do what, what was asked and answered, and what was used of the limits. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from 'loadout'
-import { approvalAnswer, approvalStatus, approvalView, policyRules, tier } from 'loadout/schema'
+import type { Host } from '@loadout/core'
+import { approvalAnswer, approvalStatus, approvalView, policyRules, tier } from '@loadout/core/schema'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../../http/openapi.ts'

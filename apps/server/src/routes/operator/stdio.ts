@@ -1,6 +1,6 @@
 /** Which commands users may bring, for those who bring them. Of a template only what it asks for: its command, its arguments and its environment are the operator's. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { offeredTemplate } from 'loadout/schema'
+import { offeredTemplate } from '@loadout/core/schema'
 import type { Env } from '../../http/env.ts'
 import { json, named } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'

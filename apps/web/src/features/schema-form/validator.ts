@@ -2,8 +2,9 @@
  * What decides whether a value fits, without code made at run time: the page's policy forbids that. It is the host's own
  * validator, so that the form and a call say the same.
  */
+
+import { type Compiled, compileSchema } from '@loadout/core/json-schema'
 import type { ErrorSchema, RJSFSchema, ValidatorType } from '@rjsf/utils'
-import { type Compiled, compileSchema } from 'loadout/json-schema'
 
 /** What is wrong at a place of a value: `items.0.name`, or `(root)` for all of it. */
 export interface ValueProblem {

@@ -1,7 +1,7 @@
 /** What turns texts into vectors, and vectors as they are kept: bytes, of which only the direction counts. */
 import { HostError } from '../../errors.ts'
 
-/** Any model or service that makes vectors of texts. `aiEmbedder()` of `loadout/ai/embedder` takes one of the AI SDK. */
+/** Any model or service that makes vectors of texts. `aiEmbedder()` of `@loadout/core/ai/embedder` takes one of the AI SDK. */
 export interface Embedder {
   /** Another name is another embedder: vectors are kept by it. */
   name: string
