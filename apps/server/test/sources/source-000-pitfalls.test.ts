@@ -81,7 +81,7 @@ describe('pitfalls to avoid', () => {
     expect(values.length).toBeGreaterThan(20)
     expect(values.filter((name) => /modelcontextprotocol/.test(name))).toEqual([])
     // What the pages take of the library reaches nothing that connects.
-    const taken = [...new Set(values.filter((name) => /^loadout\b/.test(name)))]
+    const taken = [...new Set(values.filter((name) => /^@loadout\/core\b/.test(name)))]
     expect(taken.flatMap((name) => reachedBy(entryOf(name))).filter((file) => file.startsWith('connections/'))).toEqual(
       [],
     )
