@@ -117,4 +117,16 @@ describe('the account page', () => {
     await page.getByRole('radio', { name: 'As the system', checked: true }).first().waitFor()
     for (const other of [open, next]) await other.context().close()
   })
+
+  it('saves a theme that is chosen before the session has loaded', async () => {
+    const loads = Promise.withResolvers<void>()
+    await page.route('**/api/auth/session', (route) => loads.promise.then(() => route.continue()))
+    await page.reload()
+    const saved = page.waitForRequest((request) => request.method() === 'PATCH' && /preferences$/.test(request.url()))
+    await page.getByRole('radio', { name: 'Dark' }).first().click()
+    loads.resolve()
+    expect((await saved).postDataJSON()).toEqual({ theme: 'dark' })
+    await expect.poll(() => theme(page)).toBe('dark')
+    await page.unroute('**/api/auth/session')
+  })
 })

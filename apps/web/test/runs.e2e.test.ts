@@ -128,6 +128,24 @@ describe('the run page', () => {
     expect(await send('GET', `/workflows/${id}`)).toMatchObject({ version: 5, description: 'Mine again' })
   })
 
+  it('keeps the focus and the selection of a user who types while the code editor loads', async () => {
+    const loads = Promise.withResolvers<void>()
+    const other = await app.open()
+    await other.route('**/code-mirror-*.js', (route) => loads.promise.then(() => route.continue()))
+    await other.goto('/workflows/new?from=ask')
+    await other.getByRole('tab', { name: 'JSON' }).click()
+    await other.getByRole('textbox', { name: 'Definition as JSON' }).click()
+    await other.keyboard.press('ControlOrMeta+A')
+    await other.keyboard.insertText(JSON.stringify({ name: 'Before', nodes: [] }))
+    await other.keyboard.press('ControlOrMeta+A')
+    loads.resolve()
+    await other.locator('[data-code-editor] [contenteditable]').waitFor()
+    await other.keyboard.insertText(JSON.stringify({ name: 'After', nodes: [code('only', 'return 1')] }))
+    await other.getByRole('tab', { name: 'Build' }).click()
+    await other.getByRole('button', { name: 'Program: only' }).waitFor()
+    await other.context().close()
+  })
+
   it('shows only node settings that can be saved', async () => {
     await page.goto('/workflows/new?from=ask')
     await page.getByRole('tab', { name: 'JSON' }).click()

@@ -1,10 +1,10 @@
 /** Which theme this browser wears. `public/theme.js` applies it, before the first paint and at every change after. */
 
-import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { preferencesQuery } from '../features/settings/queries.ts'
 import { usePreferences } from '../features/settings/use-preferences.ts'
-import { useSession } from '../features/shell/session.ts'
+import { sessionQuery, useSession } from '../features/shell/session.ts'
 import { answer, client } from './api.ts'
 
 export type Theme = 'light' | 'system' | 'dark'
@@ -48,11 +48,13 @@ export const useTheme = (): Theme => useSyncExternalStore(subscribe, wornTheme)
 const useIsKnown = (): boolean => Boolean(useSession()?.user)
 
 export function useUserTheme(): readonly [Theme, (theme: Theme) => void] {
-  const isKnown = useIsKnown()
+  const queryClient = useQueryClient()
   const { mutate: save } = usePreferences()
-  const choose = (theme: Theme) => {
+  const choose = async (theme: Theme) => {
     setTheme(theme)
-    if (isKnown) save({ theme })
+    // A user can choose a theme before the page has loaded their session.
+    const session = await queryClient.ensureQueryData(sessionQuery()).catch(() => undefined)
+    if (session?.user) save({ theme })
   }
   return [useTheme(), choose]
 }

@@ -20,3 +20,9 @@ export interface CodeEditorProps {
   'aria-describedby'?: string | undefined
   'aria-invalid'?: true | undefined
 }
+
+/** The selection of an editor that has the focus: offsets into the text. */
+export interface FocusedRange {
+  anchor: number
+  head: number
+}

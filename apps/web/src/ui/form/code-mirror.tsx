@@ -7,9 +7,9 @@ import { lintGutter, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
-import { useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 import { styleNonce } from '../../lib/csp.ts'
-import type { CodeEditorProps } from './code-editor-types.ts'
+import type { CodeEditorProps, FocusedRange } from './code-editor-types.ts'
 
 const LANGUAGES: Record<CodeEditorProps['language'], () => Extension> = {
   json: () => json(),
@@ -18,14 +18,15 @@ const LANGUAGES: Record<CodeEditorProps['language'], () => Extension> = {
 }
 
 // Tab moves the focus on, as everywhere on a page: who works by keyboard must be able to leave.
-export function CodeMirror(props: CodeEditorProps) {
+export function CodeMirror({ focused, ...props }: CodeEditorProps & { focused: RefObject<FocusedRange | undefined> }) {
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const settings = useRef(new Compartment())
   const latest = useRef(props)
   latest.current = props
 
-  useEffect(() => {
+  // A layout effect, so that no key press falls between the plain field and this editor.
+  useLayoutEffect(() => {
     const parent = place.current
     if (!parent) return
     const editor = new EditorView({
@@ -46,8 +47,12 @@ export function CodeMirror(props: CodeEditorProps) {
       }),
     })
     view.current = editor
+    if (focused.current) {
+      editor.dispatch({ selection: focused.current })
+      editor.focus()
+    }
     return () => editor.destroy()
-  }, [])
+  }, [focused])
 
   const { label, readOnly, lines, id, 'aria-invalid': invalid, 'aria-describedby': describedBy } = props
   useEffect(() => {
