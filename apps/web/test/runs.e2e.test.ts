@@ -132,7 +132,8 @@ describe('the run page', () => {
     const loads = Promise.withResolvers<void>()
     const other = await app.open()
     await other.route('**/code-mirror-*.js', (route) => loads.promise.then(() => route.continue()))
-    await other.goto('/workflows/new?from=ask')
+    // The load event can wait for the editor.
+    await other.goto('/workflows/new?from=ask', { waitUntil: 'commit' })
     await other.getByRole('tab', { name: 'JSON' }).click()
     await other.getByRole('textbox', { name: 'Definition as JSON' }).click()
     await other.keyboard.press('ControlOrMeta+A')
