@@ -27,7 +27,7 @@ const USES_A_CONNECTION = [
 const RUNS_A_FUNCTION = [
   'packages/loadout/src/calls/custom-function.ts',
   'packages/loadout/src/calls/execute.ts',
-  'packages/loadout/src/host/wire-calls.ts',
+  'packages/loadout/src/calls/pipeline.ts',
 ]
 
 const CALL = [

@@ -15,9 +15,9 @@ import type { ApprovalRow, ApprovalView } from '../schema/records/approval.ts'
 import type { Storage } from '../storage/storage.ts'
 import { isBuiltIn } from './built-in/built-in-tools.ts'
 import type { CallHandler, CallNotes, CallOutcome } from './call.ts'
+import { failed } from './call.ts'
 import { type CallScope, type NamedCall, requestOf } from './call-by-name.ts'
 import type { ProviderPrograms } from './provider-programs.ts'
-import { failed } from './stages/resolve.ts'
 
 export interface ApprovalPreview {
   decision: 'allow' | 'deny' | 'ask'

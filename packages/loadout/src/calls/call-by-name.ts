@@ -9,8 +9,8 @@ import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { Caller } from '../schema/toolkit/tool.ts'
 import { builtInByName, isBuiltIn } from './built-in/built-in-tools.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
+import { failed } from './call.ts'
 import type { CallRequest, Calls } from './calls.ts'
-import { failed } from './stages/resolve.ts'
 
 export interface NamedCall {
   /** A model's name (`mcp_github_create_issue`) or a ref (`github.create_issue`). */

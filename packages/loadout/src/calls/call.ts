@@ -96,13 +96,17 @@ export type CallOutcome =
 
 export type CallHandler<C extends ToolCall = ToolCall> = (call: C) => Promise<CallOutcome>
 
-/** A stage of the pipeline: does its part and hands on to the next, or answers itself. */
-export type Stage = (next: CallHandler<ResolvedCall>) => CallHandler<ResolvedCall>
+/**
+ * A stage of the pipeline: it does its part and calls the next stage, or answers itself. `restart` runs the call again from
+ * the point where its tool is looked up.
+ */
+export type Stage = (next: CallHandler<ResolvedCall>, restart: CallHandler) => CallHandler<ResolvedCall>
 
-/** The first stage is the outermost. */
-export function compose(stages: readonly Stage[], last: CallHandler<ResolvedCall>): CallHandler<ResolvedCall> {
-  return stages.reduceRight((next, stage) => stage(next), last)
-}
+/** The outcome of a call that an error ended before its tool answered. */
+export const failed = (error: HostError): CallOutcome => ({
+  status: error.code === 'sign-in-needed' ? 'sign-in-needed' : error.code === 'not-carried' ? 'denied' : 'failed',
+  error,
+})
 
 /** Whether making a call twice does no more than making it once, as the tool is said to be, with what was tightened of it. */
 export const isRepeatable = ({ manifest }: { manifest: Pick<LoadoutEntry['manifest'], 'annotations'> }) =>

@@ -8,8 +8,8 @@ import type { JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { UsersBeingRemoved } from '../users/removing.ts'
 import type { CallHandler, CallOutcome, Input, ToolCall } from './call.ts'
+import { failed } from './call.ts'
 import type { Inputs } from './elicitation.ts'
-import { failed } from './stages/resolve.ts'
 
 export interface RunningCall {
   callId: string

@@ -10,7 +10,7 @@ import { type CustomDeps, runCustom } from './custom-function.ts'
 
 const CALL_MS = 60_000
 const TOTAL_MS = 600_000
-const MAX_WAIT_MS_LENGTH = 30_000
+const MAX_WAIT_MS = 30_000
 
 export interface ExecuteDeps extends CustomDeps {
   connector: Connector
@@ -58,7 +58,7 @@ async function execute(parts: ExecuteDeps, call: ResolvedCall, onLate: (ms: numb
     connectMs: timeouts.connectMs,
     signal,
     trace,
-    patienceMs: Math.min(callMs, MAX_WAIT_MS_LENGTH),
+    patienceMs: Math.min(callMs, MAX_WAIT_MS),
     repeatable: isHarmless(claimsOf(stored.toolkit, found.manifest)) && isTrusted(stored, await parts.app.get()),
     work: (connection) =>
       connection.callTool(

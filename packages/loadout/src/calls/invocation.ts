@@ -18,12 +18,12 @@ import { forWorkflow, traceOr } from '../telemetry/trace-context.ts'
 import type { ApprovalRequests } from './approval-request.ts'
 import { READ_ENTRY, withReadResult } from './built-in/built-in-tools.ts'
 import type { CallOutcome } from './call.ts'
+import { failed } from './call.ts'
 import type { NamedCall } from './call-by-name.ts'
 import type { Calls } from './calls.ts'
 import type { ProviderPrograms } from './provider-programs.ts'
 import type { Results } from './results/results.ts'
 import { createSelection, type Selection } from './selection.ts'
-import { failed } from './stages/resolve.ts'
 
 type Door = (call: NamedCall) => Promise<CallOutcome>
 

@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import type { BuiltInTool } from '../calls/built-in/built-in-tools.ts'
 import type { CallOutcome, ToolCall } from '../calls/call.ts'
-import { failed } from '../calls/stages/resolve.ts'
+import { failed } from '../calls/call.ts'
 import { HostError } from '../errors.ts'
 import { builtInEntry } from '../loadout/built-in-entry.ts'
 import type { Engine } from '../runs/engine.ts'

@@ -2,7 +2,6 @@
 
 import type { CallAudit } from '../audit/call-audit.ts'
 import type { BuiltInTool } from '../calls/built-in/built-in-tools.ts'
-import type { Stage } from '../calls/call.ts'
 import type { Invocation } from '../calls/invocation.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { callableBy, type OfferOptions, offerPrograms } from '../code-mode/offer-programs.ts'
@@ -17,11 +16,9 @@ import type { Loadouts } from '../loadout/loadouts.ts'
 import type { SetupOptions } from '../loadout/setup/setup-toolkits.ts'
 import type { OAuthService } from '../oauth/service.ts'
 import type { Approvals } from '../policy/approvals/approvals.ts'
-import type { Grants } from '../policy/grants.ts'
 import type { Budgets } from '../policy/limits/budgets.ts'
 import { usageOf } from '../policy/limits/usage.ts'
-import { createPolicy } from '../policy/policy.ts'
-import type { PolicyRules } from '../policy/rules.ts'
+import type { Policy } from '../policy/policy.ts'
 import type { ProcessLease } from '../processes/heartbeat.ts'
 import { createEmbeddedEngine } from '../runs/embedded.ts'
 import type { Engine, RunWork } from '../runs/engine.ts'
@@ -50,8 +47,6 @@ export interface RunDeps extends Omit<ProgramDeps, 'executor' | 'limits'> {
   presence: ProcessLease
   events: Emitter
   approvals: Approvals
-  /** For what a program gives a model. */
-  large: Stage
   /** What runs of workflows do. */
   workflow: RunWork
   /** Lets go of what one of them was given in this process. */
@@ -130,7 +125,7 @@ export function createRuns(parts: RunDeps, options: HostOptions): HostRuns {
     await executor?.close()
   }
   const answer = runCodeResult({ engine, run })
-  const own = executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : []
+  const own = executor ? [{ manifest: RUN_CODE, answer, path: 'program' as const }] : []
   const offer: HostRuns['offer'] = (selection, options) =>
     executor
       ? offerPrograms(selection, options)
@@ -162,8 +157,7 @@ export interface HostWorkflowDeps {
   threads: Pick<Threads, 'settings'>
   searcher: Searcher
   audit: CallAudit
-  rules: PolicyRules
-  grants: Grants
+  policy: Policy
   approvals: Approvals
   budgets: Budgets
   /** What keeps runs going: it is there once this is. */
@@ -175,10 +169,9 @@ export function createHostWorkflows(
   parts: HostWorkflowDeps,
   { executor, programs, agent, runInContext: around = withoutContext }: HostOptions,
 ): { workflows: Workflows; work: RunWork; letGo(runId: string): void } {
-  const { rules, grants, app } = parts
   const look = {
     ...parts,
-    policy: createPolicy({ rules, grants, app }),
+    policy: parts.policy,
     usage: (userId: string, threadId?: string) => limited(parts, userId, threadId),
     modelProblem: agent?.problem?.bind(agent),
     agentCeiling: agent?.ceiling?.bind(agent),

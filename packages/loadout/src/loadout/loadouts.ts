@@ -71,7 +71,7 @@ export interface LoadoutDeps {
   /** `uscoId`s of the toolkits that a user used with success, newest first. @default none */
   usedBy?: ((userId: string) => Promise<readonly string[]>) | undefined
   /** What the policy denies; asked when it is there. @default nothing */
-  foresight?: (() => Foresight) | undefined
+  foresight?: Foresight | undefined
   /** The policy's word on whether a lower tier may undo what a higher one switched off. */
   mayWiden?: OverlayInput['mayWiden']
 }
@@ -111,7 +111,7 @@ class LiveLoadouts implements Loadouts {
     const { visible, hidden } = await registry.offered(scope.userId)
     const all = [...visible, ...hidden].filter((one) => named === undefined || named.includes(one.toolkit.id))
     const stored = this.#offers(all, await this.#parts.catalog.tools(scope.userId, all, { asIs }))
-    const foreseen = await foresight?.().of(scope)
+    const foreseen = await foresight?.of(scope)
     const offers = [...brought, ...stored].map((offer) => this.#permitted(offer, foreseen))
     const told =
       foreseen && options.decided ? await Promise.all(offers.map((offer) => withTold(offer, foreseen))) : offers

@@ -42,7 +42,7 @@ export async function sealToolkits(
 }
 
 /** Toolkits of runs that are not over. */
-export const sealedToolkits: EncryptedCollection = async (tx, page) =>
+export const encryptedToolkits: EncryptedCollection = async (tx, page) =>
   (await tx.list('runs', { ...page, where: { kind: 'workflow' } })).map((row) => {
     const kept = row.inputJson.toolkits as RunSnapshot['toolkits']
     return {

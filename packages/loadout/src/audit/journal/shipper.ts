@@ -50,9 +50,9 @@ export interface Shipper {
 }
 
 const ACCESS = { caller: 'audit-shipping', userId: APP_OWNER } as const
-const MAX_PAUSE_MS_LENGTH = 30_000
+const MAX_PAUSE_MS = 30_000
 const LOOK_AGAIN_MS = 30_000
-const MAX_REST_MS_LENGTH = 1000
+const MAX_REST_MS = 1000
 const MAX_RACES = 200
 const QUIET_MS = 50
 
@@ -191,14 +191,14 @@ class BatchShipper implements Shipper {
     this.#waiters = []
     for (const { reject } of waiters) reject(error)
     this.#parts.onProblem(error)
-    this.#pauseMs = Math.min(MAX_PAUSE_MS_LENGTH, Math.max(this.#everyMs, this.#pauseMs * 2))
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(this.#everyMs, this.#pauseMs * 2))
     if (this.#timer === undefined && !this.#closed) this.#later(this.#pauseMs)
   }
 
   async #rest(ms: number): Promise<void> {
     if (ms < 1) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(ms, MAX_REST_MS_LENGTH))
+      const timer = setTimeout(resolve, Math.min(ms, MAX_REST_MS))
       unref(timer)
       this.#wake = () => {
         clearTimeout(timer)

@@ -12,8 +12,7 @@ import type { ToolManifest } from '../../schema/toolkit/tool.ts'
 import { type Toolkit, toolkitOptions } from '../../schema/toolkit/toolkit.ts'
 import { SEARCH_TOOLS } from '../../search/search-tools.ts'
 import { createEphemeralToolkit } from '../../toolkits/ephemeral-toolkit.ts'
-import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
-import { compose, type Stage } from '../call.ts'
+import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from '../call.ts'
 import { READ_RESULT, readResult } from '../results/read-result.ts'
 import type { Results } from '../results/results.ts'
 import { type FindDeps, searchTools } from './search-tools.ts'
@@ -38,37 +37,37 @@ export const builtInByName = (name: string) =>
 export interface BuiltInTool {
   manifest: ToolManifest
   answer(call: ToolCall): Promise<CallOutcome>
-  /** Stages beside those of all. */
-  stages?: readonly Stage[] | undefined
+  /** The path of its calls: `program` stores large results. @default 'built-in' */
+  path?: 'built-in' | 'program' | undefined
 }
 
 export interface BuiltInDeps extends FindDeps {
   results: Results
-  /** Before all of them, and right before the answer. */
-  stages: { first: readonly Stage[]; last: readonly Stage[] }
+  /** Builds the stages that a call of a built-in tool passes before its answer. */
+  path(name: 'built-in' | 'program', answer: CallHandler<ResolvedCall>): CallHandler<ResolvedCall>
   /** What the host has besides, where it has it by then. */
-  more?: (() => readonly BuiltInTool[]) | undefined
+  more(): readonly BuiltInTool[]
 }
 
 /** Answers what is the host's own; the rest goes on. */
-export function withBuiltInTools(parts: BuiltInDeps, next: CallHandler): CallHandler {
+export function withBuiltInTools(parts: BuiltInDeps) {
   const carried = createEphemeralToolkit(OWN, { userId: APP_OWNER, tier: 'app' })
-  const { first, last } = parts.stages
   const always: BuiltInTool[] = [
     { manifest: READ_RESULT, answer: ({ userId, arguments: input }) => readResult(parts.results, userId, input) },
     { manifest: SEARCH_TOOLS, answer: (call) => searchTools(parts, call) },
   ]
-  const answerOwn = async (call: ToolCall, { manifest, answer, stages = [] }: BuiltInTool) => {
+  const answerOwn = async (call: ToolCall, { manifest, answer, path = 'built-in' }: BuiltInTool) => {
     const stored = await carried
     const found: CatalogTool = { uscoId: stored.uscoId, manifest, pin: '' }
     call.notes.found = { toolkit: BUILT_IN_TOOLKIT, tool: manifest.name }
-    return compose([...first, ...stages, ...last], answer)({ ...call, stored, found })
+    return parts.path(path, answer)({ ...call, stored, found })
   }
-  return (call) => {
-    if (!isBuiltIn(call) || call.brought?.has(BUILT_IN_TOOLKIT)) return next(call)
-    const tool = [...always, ...(parts.more?.() ?? [])].find(({ manifest }) => manifest.name === call.tool)
-    return tool ? answerOwn(call, tool) : next(call)
-  }
+  return (next: CallHandler): CallHandler =>
+    (call) => {
+      if (!isBuiltIn(call) || call.brought?.has(BUILT_IN_TOOLKIT)) return next(call)
+      const tool = [...always, ...parts.more()].find(({ manifest }) => manifest.name === call.tool)
+      return tool ? answerOwn(call, tool) : next(call)
+    }
 }
 
 /** The loadout, with the way to read what was too large to show. It is beside the rest: no list and no number leaves it out. */

@@ -10,7 +10,7 @@ import { formatResults, readSearchInput, schemasText, signatureOf } from '../../
 import type { Searcher } from '../../search/searcher.ts'
 import type { Threads } from '../../threads/threads.ts'
 import type { CallOutcome, ToolCall } from '../call.ts'
-import { failed } from '../stages/resolve.ts'
+import { failed } from '../call.ts'
 
 export interface FindDeps {
   loadouts: Pick<Loadouts, 'of'>

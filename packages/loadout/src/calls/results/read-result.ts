@@ -4,7 +4,7 @@ import { HostError } from '../../errors.ts'
 import { type JsonObject, parse } from '../../schema/json.ts'
 import type { ToolManifest } from '../../schema/toolkit/tool.ts'
 import type { CallOutcome } from '../call.ts'
-import { failed } from '../stages/resolve.ts'
+import { failed } from '../call.ts'
 import type { Results } from './results.ts'
 
 const input = z.strictObject({

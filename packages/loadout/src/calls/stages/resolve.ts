@@ -3,34 +3,30 @@ import type { Catalog, CatalogTool } from '../../catalog/catalog.ts'
 import { HostError } from '../../errors.ts'
 import type { Registry } from '../../toolkits/registry.ts'
 import { assertEnabled, isUnseen, type StoredToolkit } from '../../toolkits/stored-toolkit.ts'
-import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from '../call.ts'
+import { type CallHandler, type CallOutcome, failed, type ResolvedCall, type Stage, type ToolCall } from '../call.ts'
 
 export interface ResolveDeps {
   registry: Pick<Registry, 'find'>
   catalog: Pick<Catalog, 'tools' | 'introspect' | 'isPersonal'>
 }
 
-export function resolveTool({ registry, catalog }: ResolveDeps, next: CallHandler<ResolvedCall>): CallHandler {
+export function resolveTool({ registry, catalog }: ResolveDeps) {
   const lookUp = async (stored: StoredToolkit, userId: string) =>
     (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
-  return async (call: ToolCall): Promise<CallOutcome> => {
-    const stored = assertEnabled(call.brought?.get(call.toolkit) ?? (await registry.find(call.userId, call.toolkit)))
-    let tools = await lookUp(stored, call.userId)
-    if (tools.length === 0 || (isUnseen(stored) && !(await catalog.isPersonal(stored, call.userId)))) {
-      await catalog.introspect(stored, call.userId, call.trace)
-      tools = await lookUp(stored, call.userId)
+  return (next: CallHandler<ResolvedCall>): CallHandler =>
+    async (call: ToolCall): Promise<CallOutcome> => {
+      const stored = assertEnabled(call.brought?.get(call.toolkit) ?? (await registry.find(call.userId, call.toolkit)))
+      let tools = await lookUp(stored, call.userId)
+      if (tools.length === 0 || (isUnseen(stored) && !(await catalog.isPersonal(stored, call.userId)))) {
+        await catalog.introspect(stored, call.userId, call.trace)
+        tools = await lookUp(stored, call.userId)
+      }
+      const found = tools.find((tool) => tool.manifest.name === call.tool)
+      if (!found || found.inactive !== undefined) return failed(notFound(stored, { call, tools, why: found?.inactive }))
+      call.notes.found = { toolkit: stored.toolkit.id, tool: found.manifest.name }
+      return next({ ...call, stored, found })
     }
-    const found = tools.find((tool) => tool.manifest.name === call.tool)
-    if (!found || found.inactive !== undefined) return failed(notFound(stored, { call, tools, why: found?.inactive }))
-    call.notes.found = { toolkit: stored.toolkit.id, tool: found.manifest.name }
-    return next({ ...call, stored, found })
-  }
 }
-
-export const failed = (error: HostError): CallOutcome => ({
-  status: error.code === 'sign-in-needed' ? 'sign-in-needed' : error.code === 'not-carried' ? 'denied' : 'failed',
-  error,
-})
 
 const SHOWN = 20
 
@@ -49,4 +45,10 @@ function notFound(
       ? `Tool '${id}.${call.tool.slice(0, 100)}' not found in server '${id}'. ${available}`
       : `Tool '${id}.${call.tool}' cannot be used: ${why}.`
   return new HostError('tool-not-found', { detail, action: 'Re-introspect server or remove tool.' })
+}
+
+/** Notes the tool of the call, for outcomes that a later stage decides. */
+export const withResolved: Stage = (next) => (call) => {
+  call.notes.resolved = call
+  return next(call)
 }

@@ -11,8 +11,8 @@ import type { Policy } from '../../policy/policy.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { Decision } from '../../schema/toolkit/policy.ts'
-import type { CallHandler, CallOutcome, ResolvedCall, Stage } from '../call.ts'
-import { failed } from './resolve.ts'
+import type { CallOutcome, ResolvedCall, Stage } from '../call.ts'
+import { failed } from '../call.ts'
 import { tooLarge } from './with-limits.ts'
 
 export interface DecisionDeps {
@@ -22,12 +22,10 @@ export interface DecisionDeps {
   app: { get(): Promise<AppConfig> }
   /** All of the arguments, without their secrets. */
   show(call: ResolvedCall): JsonObject | Promise<JsonObject>
-  /** The way of a call from its beginning: to find the tool, and all that stands before this. */
-  again: CallHandler
 }
 
 export function withDecision(parts: DecisionDeps): Stage {
-  return (next) => async (call) => {
+  return (next, restart) => async (call) => {
     const decided = await parts.policy.decide(call)
     const { allowEdits, allowRemember: _, ...decision } = decided
     call.notes.decision = decision
@@ -52,7 +50,7 @@ export function withDecision(parts: DecisionDeps): Stage {
     if (answer.status !== 'allowed') return denied(call, { ...decision, decision: 'deny', reason: 'You denied it.' })
     await call.onAllowed?.()
     const allowed = { ...fingerprints, edited: answer.arguments !== undefined }
-    return parts.again({ ...call, arguments: answer.arguments ?? call.arguments, allowed })
+    return restart({ ...call, arguments: answer.arguments ?? call.arguments, allowed })
   }
 }
 

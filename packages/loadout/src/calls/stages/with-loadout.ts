@@ -3,7 +3,7 @@ import { callersOf } from '../../loadout/candidates.ts'
 import type { Loadouts } from '../../loadout/loadouts.ts'
 import { isDecidedAtCallTime } from '../../loadout/policy-filter.ts'
 import type { Stage } from '../call.ts'
-import { failed } from './resolve.ts'
+import { failed } from '../call.ts'
 
 /** A scope calls only what it carries: what a tier switched off is off for every way to a tool. */
 export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {

@@ -1,67 +1,37 @@
-/**
- * Every call leaves its mark: the intent before the server can see it, the outcome when it is known. The outcome is the
- * outermost stage, so that what an earlier stage refused is told too; the intent the last before the call is made.
- */
+/** Records the outcome of every call, also of one that an earlier stage refused, and removes redacted values from errors. */
 
 import type { CallAudit, KnownOfCall } from '../../audit/call-audit.ts'
 import { withoutSecrets } from '../../connections/redact-errors.ts'
 import { HostError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { sizeOf } from '../../util/byte-size.ts'
-import type { CallHandler, CallOutcome, ResolvedCall, Stage, ToolCall } from '../call.ts'
-import { failed } from './resolve.ts'
+import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
+import { failed } from '../call.ts'
 
-/** Notes what was found, for an outcome that a later stage decides. */
-export const withResolved: Stage = (next) => (call) => {
-  call.notes.resolved = call
-  return next(call)
-}
+type OutcomeAudit = Pick<CallAudit, 'outcome' | 'ofNobody' | 'show'>
 
-/** A call whose intent cannot be kept is not made. */
-export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
-  return (next) => {
-    const go = (call: ResolvedCall) => {
-      call.notes.reached = true
-      call.notes.sent = call.arguments
-      return next(call)
-    }
-    // Without a wait where there is nothing to wait for: it stands on the way of every call.
-    return (call) => {
-      // Who gave up by now is not served any more.
-      if (call.signal?.aborted) return Promise.resolve(failed(new HostError('cancelled')))
+export function withOutcome(audit: OutcomeAudit) {
+  return (next: CallHandler): CallHandler =>
+    async (call) => {
+      const started = performance.now()
+      let outcome: CallOutcome
       try {
-        const kept = audit.intent(call, known(call))
-        return kept ? kept.then(() => go(call)) : go(call)
+        outcome = await next(call)
       } catch (error) {
-        return Promise.reject(error)
+        outcome = failed(HostError.from(error))
       }
+      const durationMs = performance.now() - started
+      try {
+        const { reached = false } = call.notes
+        const { status } = outcome
+        const came = { status, reached, durationMs, ...told(call, outcome) }
+        const kept = call.notes.isForgotten ? audit.ofNobody(came) : audit.outcome(call, known(call), came)
+        if (kept) await kept
+      } catch {
+        // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
+      }
+      return 'error' in outcome ? { ...outcome, error: await unquoted(audit, call, outcome.error) } : outcome
     }
-  }
-}
-
-type Told = Pick<CallAudit, 'outcome' | 'ofNobody' | 'show'>
-
-export function withOutcome(audit: Told, next: CallHandler): CallHandler {
-  return async (call) => {
-    const started = performance.now()
-    let outcome: CallOutcome
-    try {
-      outcome = await next(call)
-    } catch (error) {
-      outcome = failed(HostError.from(error))
-    }
-    const durationMs = performance.now() - started
-    try {
-      const { reached = false } = call.notes
-      const { status } = outcome
-      const came = { status, reached, durationMs, ...told(call, outcome) }
-      const kept = call.notes.isForgotten ? audit.ofNobody(came) : audit.outcome(call, known(call), came)
-      if (kept) await kept
-    } catch {
-      // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
-    }
-    return 'error' in outcome ? { ...outcome, error: await unquoted(audit, call, outcome.error) } : outcome
-  }
 }
 
 /** A server may quote what it was sent when it fails; of that, secrets are told no further. */

@@ -1,6 +1,6 @@
 import { HostError } from '../../errors.ts'
 import type { ResolvedCall, Stage } from '../call.ts'
-import { failed } from './resolve.ts'
+import { failed } from '../call.ts'
 
 /** A tool that is no longer what was accepted, or that nobody accepted and nobody trusts, waits for a person. */
 export const withPin: Stage = (next) => (call) => {

@@ -9,7 +9,7 @@ import { ATTRIBUTE, CALL_METHOD, EXECUTE_TOOL, TOOL_ERROR } from '../../telemetr
 import { endSpan, type Telemetry } from '../../telemetry/telemetry.ts'
 import { traceOr } from '../../telemetry/trace-context.ts'
 import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
-import { failed } from './resolve.ts'
+import { failed } from '../call.ts'
 
 const CALL_SPAN = {
   kind: SpanKind.CLIENT,
@@ -17,16 +17,17 @@ const CALL_SPAN = {
 }
 const MAX_REF_LENGTH = 200
 
-export function withTelemetry(telemetry: Telemetry, next: CallHandler): CallHandler {
+export function withTelemetry(telemetry: Telemetry) {
   const isAlwaysOn = telemetry.counters !== undefined || telemetry.onCall !== undefined
-  return (call) => {
-    // Without a provider this is the end of it: nothing is made, nothing is awaited.
-    if (!isAlwaysOn && !telemetry.isTracing()) return next(call)
-    const at = traceOr(call.trace)
-    const span = telemetry.tracer.startSpan(CALL_METHOD, CALL_SPAN, at)
-    const isTraced = span.spanContext().traceId !== INVALID_TRACEID
-    return observe({ telemetry, next, span }, isTraced ? { ...call, trace: trace.setSpan(at, span) } : call)
-  }
+  return (next: CallHandler): CallHandler =>
+    (call) => {
+      // Without a provider this is the end of it: nothing is made, nothing is awaited.
+      if (!isAlwaysOn && !telemetry.isTracing()) return next(call)
+      const at = traceOr(call.trace)
+      const span = telemetry.tracer.startSpan(CALL_METHOD, CALL_SPAN, at)
+      const isTraced = span.spanContext().traceId !== INVALID_TRACEID
+      return observe({ telemetry, next, span }, isTraced ? { ...call, trace: trace.setSpan(at, span) } : call)
+    }
 }
 
 async function observe(

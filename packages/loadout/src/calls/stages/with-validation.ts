@@ -5,7 +5,7 @@ import { ROOT_PATH } from '../../json-schema/run.ts'
 import { type Compiled, compileSchema } from '../../json-schema/validator.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { ResolvedCall, Stage } from '../call.ts'
-import { failed } from './resolve.ts'
+import { failed } from '../call.ts'
 
 const KEPT = 5000
 

@@ -23,7 +23,7 @@ interface Limits {
   signal?: AbortSignal | undefined
 }
 
-const MAX_TIMER_MS_LENGTH = 2_147_483_647
+const MAX_TIMER_MS = 2_147_483_647
 
 export class CallClocks {
   readonly #running = new Set<Clock>()
@@ -49,7 +49,7 @@ export class CallClocks {
     clearTimeout(this.#timer)
     this.#firesAt = dueAt
     // A millisecond more, so that a timer that comes early is not followed by many short ones.
-    const wait = Math.min(dueAt - performance.now() + 1, MAX_TIMER_MS_LENGTH)
+    const wait = Math.min(dueAt - performance.now() + 1, MAX_TIMER_MS)
     const timer = setTimeout(() => this.#check(), wait)
     // A call that is awaited holds the process by itself.
     timer.unref?.()

@@ -12,7 +12,7 @@ const KINDS = ['tools', 'resources', 'prompts'] as const satisfies readonly List
 type ChangingKind = (typeof KINDS)[number]
 const ACK_MS = 15_000
 const FIRST_WAIT_MS = 500
-const MAX_WAIT_MS_LENGTH = 30_000
+const MAX_WAIT_MS = 30_000
 /** A stream that held for this long was a good one. */
 const GOOD_MS = 30_000
 const MAX_FAILURES = 8
@@ -47,7 +47,7 @@ export class ListChanges {
   async #keepListening(kinds: readonly ChangingKind[]): Promise<void> {
     let failures = 0
     for (let turn = 0; !this.#stopped && failures < MAX_FAILURES; turn++) {
-      const wait = Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS_LENGTH)
+      const wait = Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS)
       if (turn > 0) await this.#sleep(wait)
       const since = performance.now()
       if (!(await this.#listen(kinds, turn > 0))) return

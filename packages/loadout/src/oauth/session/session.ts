@@ -64,11 +64,11 @@ export function isEnding({ expiresAt, obtainedAt }: SignInSession, now = Date.no
 export const isOver = ({ expiresAt }: SignInSession, now = Date.now()) => expiresAt !== null && now >= expiresAt
 
 /** Ten years: what is longer is a mistake of the server, and no date. */
-const MAX_SECONDS_LENGTH = 10 * 365 * 86_400
+const MAX_SECONDS = 10 * 365 * 86_400
 
 export function endOf({ expires_in }: StoredOAuthTokens, now = Date.now()): number | null {
   if (typeof expires_in !== 'number' || !(expires_in > 0)) return null
-  return now + Math.min(expires_in, MAX_SECONDS_LENGTH) * 1000
+  return now + Math.min(expires_in, MAX_SECONDS) * 1000
 }
 
 /** How often it was asked for more, or for the same again. */

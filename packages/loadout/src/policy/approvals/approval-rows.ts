@@ -62,7 +62,7 @@ export interface RequestedArguments {
 export const addressOf = ({ userId, approvalId }: ApprovalRow) => ({ userId, toolkit: 'approvals', field: approvalId })
 
 /** Arguments of questions that are open. What was answered is on its way to a call, within moments. */
-export const sealedApprovals: EncryptedCollection = async (tx, page) =>
+export const encryptedApprovals: EncryptedCollection = async (tx, page) =>
   (await tx.list('approvals', { ...page, where: { status: 'pending' } })).map((row) => ({
     id: row.approvalId,
     userId: row.userId,

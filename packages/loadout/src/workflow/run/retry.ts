@@ -69,11 +69,11 @@ async function otherwise(
 /** Whether a node that failed ends what it is part of. */
 export const isFatal = ({ onError }: WorkflowNode, { status }: NodeEnd) => status === 'failed' && onError !== 'continue'
 
-const MAX_MS_LENGTH = 300_000
+const MAX_MS = 300_000
 
 function backoffOf(retry: WorkflowNode['retry'], attempt: number): number {
   const { backoffMs = 0, factor = 1 } = retry ?? {}
-  return Math.min(MAX_MS_LENGTH, backoffMs * factor ** (attempt - 1))
+  return Math.min(MAX_MS, backoffMs * factor ** (attempt - 1))
 }
 
 async function waitUntil(time: number, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,554 @@
+/** Wires the parts of a host. This is the only file that knows all of them, and it does nothing else. */
+
+import type { FetchLike } from '@modelcontextprotocol/client'
+import { type Audit, createAudit } from '../audit/audit.ts'
+import { recordEvents } from '../audit/record-events.ts'
+import { createAskAhead } from '../calls/approval-request.ts'
+import { type Calls, createCalls, type RunningCalls } from '../calls/calls.ts'
+import type { RunCode } from '../calls/custom-function.ts'
+import { createInputs, type Inputs } from '../calls/elicitation.ts'
+import { type Invocation, invoke } from '../calls/invocation.ts'
+import { createConcurrency } from '../calls/limits/concurrency.ts'
+import { createPipeline } from '../calls/pipeline.ts'
+import { type CancellableRecords, createCallRecords, createCancel } from '../calls/records/call-records.ts'
+import { createResults, type Results } from '../calls/results/results.ts'
+import { withContext, withRules } from '../calls/stages/with-context.ts'
+import { removedAt } from '../calls/stages/with-learning.ts'
+import { known } from '../calls/stages/with-outcome.ts'
+import { checkEdited } from '../calls/stages/with-validation.ts'
+import { type Trial, type TrialInput, type TrialScope, tryTool } from '../calls/try-tool.ts'
+import { type Catalog, createCatalog } from '../catalog/catalog.ts'
+import { createResources, type Prompts, type Resources, type Skills } from '../catalog/resources.ts'
+import { createCustomCheck } from '../code-mode/custom/check.ts'
+import { createCustomCode } from '../code-mode/custom/run-custom.ts'
+import { declareTool, type ToolDeclaration } from '../code-mode/declarations/declarations.ts'
+import { type Connections, createConnections } from '../connections/connections.ts'
+import { type Connector, createConnector } from '../connections/connector.ts'
+import { createOpenedSecrets } from '../connections/known-secrets.ts'
+import { webDrivers } from '../connections/web-drivers.ts'
+import { resolveKeyRing } from '../credentials/aes-key-ring.ts'
+import { type CredentialStore, createCredentialStore } from '../credentials/credential-store.ts'
+import { HostError } from '../errors.ts'
+import { createEmitter, type Emitter } from '../events.ts'
+import { type Activations, createActivations } from '../loadout/activations.ts'
+import { createLoadouts, type LoadoutScope, type Loadouts } from '../loadout/loadouts.ts'
+import { type Discovered, type DiscoverOptions, discover } from '../loadout/setup/discover.ts'
+import type { SetupOptions } from '../loadout/setup/setup-toolkits.ts'
+import { type LiveConnection, liveConnections, type Warmed, warm } from '../loadout/setup/warm.ts'
+import { createToolkitViews, type ToolkitViews } from '../loadout/toolkit-views.ts'
+import { createSignIns, type SignIns } from '../oauth/facade.ts'
+import { createOAuthService } from '../oauth/service.ts'
+import { createSessionStore } from '../oauth/session/session-store.ts'
+import { encryptedApprovals } from '../policy/approvals/approval-rows.ts'
+import { type Approvals, createApprovals } from '../policy/approvals/approvals.ts'
+import { createDecisions, type Decisions } from '../policy/decisions.ts'
+import { createFingerprinter } from '../policy/fingerprints.ts'
+import { createGrants, type Grants } from '../policy/grants.ts'
+import { type Budgets, createBudgets } from '../policy/limits/budgets.ts'
+import { createTokenMeters, type TokenMeters } from '../policy/limits/token-limits.ts'
+import { type Usage, usageOf } from '../policy/limits/usage.ts'
+import { createPolicy } from '../policy/policy.ts'
+import { createPolicyPreview } from '../policy/preview.ts'
+import { createPolicyRules, type PolicyRules } from '../policy/rules.ts'
+import { createPresence } from '../processes/heartbeat.ts'
+import type { Engine } from '../runs/engine.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import type { Tier } from '../schema/scope.ts'
+import type { RemoteServer } from '../schema/toolkit/server.ts'
+import { createSearch } from '../search/create-search.ts'
+import { createLoadedTools } from '../search/loaded-tools.ts'
+import { createResolver } from '../search/resolve-prompt.ts'
+import { createToolSearch, type ToolSearch } from '../search/tool-search.ts'
+import { toolkitsByUse } from '../search/usage/tool-usage.ts'
+import { memory } from '../storage/memory.ts'
+import { createReadCache } from '../storage/read-cache.ts'
+import type { BackupStorage, Storage } from '../storage/storage.ts'
+import { observeHost } from '../telemetry/observe-host.ts'
+import { createTelemetry } from '../telemetry/telemetry.ts'
+import { createThread, type Thread, type ThreadAddress, type ThreadOptions } from '../thread.ts'
+import { createMessages, type Messages } from '../threads/messages.ts'
+import { createPreferences, type PreferenceStore } from '../threads/preferences.ts'
+import { createThreads, type Threads } from '../threads/threads.ts'
+import { type AppConfigStore, createAppConfig, toolkitDefaults } from '../toolkits/app-config.ts'
+import { createFunctions } from '../toolkits/functions.ts'
+import { createImports, type Imports } from '../toolkits/imports.ts'
+import { createRegistry, type Registry } from '../toolkits/registry.ts'
+import { fillSecrets } from '../toolkits/secrets/secrets.ts'
+import { createSources, type Sources } from '../toolkits/sources/sources.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { createDepartures } from '../users/end-work.ts'
+import { createUsers, removeUserRows, removeUserRowsIn, type Users } from '../users/remove-user.ts'
+import { createLeaving, ignoringRemovedUsers } from '../users/removing.ts'
+import { encryptedToolkits } from '../workflow/run-snapshot.ts'
+import type { Workflows } from '../workflow/workflows.ts'
+import { createLifecycle } from './lifecycle.ts'
+import { type HostOptions, sourcesOf } from './options.ts'
+import { createHostWorkflows, createRuns, type Runs } from './wire-runs.ts'
+
+/** The parts of a host, each with its whole contract. `host.user(id)` and `host.toolkits` are built on them. */
+export interface HostServices extends AsyncDisposable {
+  readonly toolkits: Registry
+  /** Config formats in and out. */
+  readonly imports: Imports
+  /** Toolkits that are defined outside the database, and what is wrong with them. */
+  readonly sources: Sources
+  /** What holds for everyone. */
+  readonly app: AppConfigStore
+  /** Toolkits as people see them: with state and tools. */
+  readonly views: ToolkitViews
+  readonly catalog: Catalog
+  /** What is on the line. It is looked at and ended here, never used: calls are the one way to a tool. */
+  readonly connections: Connections
+  readonly resources: Resources
+  readonly prompts: Prompts
+  readonly skills: Skills
+  readonly threads: Threads
+  /** What was said in threads. */
+  readonly messages: Messages
+  readonly activations: Activations
+  readonly loadouts: Loadouts
+  readonly calls: Calls
+  readonly inputs: Inputs
+  /** Rules of each tier; remembered answers; questions to users. */
+  readonly rules: PolicyRules
+  readonly grants: Grants
+  readonly approvals: Approvals
+  /** What would be decided about tools, before they are called. */
+  readonly decisions: Decisions
+  /** Calls that are asked for later, or again with the same key. */
+  readonly records: CancellableRecords
+  /** Results that were too large to hand on. */
+  readonly results: Results
+  /** Programs and workflows: what they did, and where they stand. */
+  readonly runs: Runs
+  /** Graphs of nodes: stored, checked and run. */
+  readonly workflows: Workflows
+  /** What was used of each limit. */
+  readonly budgets: Budgets
+  /** What models use, counted with what calls bring: `createModels({ ...host })` asks it. */
+  readonly tokens: TokenMeters
+  /** What leaves for other reasons than a call of a server: through the drivers, as they guard it. */
+  readonly fetchFor: (tier: Tier) => FetchLike
+  readonly credentials: CredentialStore
+  readonly preferences: PreferenceStore
+  /** Users who sign in to servers. */
+  readonly signIns: SignIns
+  /** Finds tools in what a scope carries. */
+  readonly search: ToolSearch['search']
+  readonly events: Emitter
+  /** What happened. */
+  readonly audit: Audit
+  readonly users: Users
+  readonly storage: Storage
+  /** One conversation. It need not exist: what it is told makes it. */
+  thread(address: ThreadAddress, options?: ThreadOptions): Thread
+  /** The tools of one invocation, by the names that it asks for; without names, all that its context carries. */
+  setupToolkits(names: readonly string[] | undefined, options: SetupOptions): Promise<Invocation>
+  /** Runs one tool of a custom toolkit that is not saved. */
+  tryTool(scope: TrialScope, given: TrialInput): Promise<Trial>
+  /** One tool as a program of the scope sees it. */
+  declaration(scope: LoadoutScope, ref: string): Promise<ToolDeclaration>
+  /** Looks at a server without registering it. */
+  discover(record: unknown, options?: DiscoverOptions): Promise<Discovered>
+  /** Opens connections ahead: a user's, or without one those that all users share. */
+  warm(scope?: { userId?: string }): Promise<Warmed[]>
+  /** What a user used of their limits. */
+  usage(userId: string): Promise<Usage>
+  /** What is connected, for whom, since when and with how many tools. */
+  status(): Promise<{ storage: string; connections: LiveConnection[] }>
+  /** A copy of the data, where the storage is one that can be copied. */
+  readonly backup?: () => Promise<Uint8Array>
+  /** Opens the storage and follows changes that other processes make. Everything else waits for the storage by itself. */
+  ready(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Creates every part of a host once, in the order of the layers, and passes each its dependencies.
+ *
+ * A callback may name a part that is created further down: it runs only after this function has returned. There is one real
+ * cycle: programs and workflows call tools through the pipeline, and `run_code` is a tool in it.
+ */
+export function createServices(options: HostOptions = {}): HostServices {
+  // Storage, secrets and events.
+  const storage = options.storage ?? memory()
+  const events = createEmitter(options.onListenerError)
+  const cache = createReadCache(storage)
+  const keyRing = resolveKeyRing(storage, options.keyRing)
+  const credentials = createCredentialStore({ storage, keyRing, sealed: [encryptedApprovals, encryptedToolkits] })
+  const openSecrets = (owner: { userId: string; toolkit: string }) => credentials.open(owner)
+  const presence = createPresence(storage, { leaseMs: options.processLeaseMs })
+  const telemetry = createTelemetry(options.telemetry)
+  const app = createAppConfig({ storage, cache, events }, options.app)
+
+  // Toolkits: which there are, and where they are defined.
+  const functions = createFunctions(options.functions)
+  const check = createCustomCheck({
+    app,
+    functions,
+    runsCode: options.executor !== undefined,
+    known: (userId) => loadouts.of({ userId }, { behind: true }),
+  })
+  const definitions = sourcesOf(options)
+  const registry: Registry = createRegistry({
+    storage,
+    cache,
+    events,
+    functions,
+    check,
+    secrets: credentials,
+    defaults: async () => toolkitDefaults(await app.get()),
+    ready: definitions.length === 0 ? undefined : () => sources.ready(),
+    isDefined: (source, id) => sources.defines(source, id),
+  })
+  const sources = createSources(
+    {
+      registry,
+      secrets: openSecrets,
+      onProblem: (problem) => events.emit({ type: 'source-broken', userId: APP_OWNER, ...problem }),
+    },
+    definitions,
+  )
+
+  // Servers: how they are reached, who is signed in to them, and which tools they have.
+  const inputs = createInputs(events)
+  const drivers = options.drivers ?? webDrivers()
+  const fetchFor = (tier: Tier): FetchLike => drivers.fetch?.(tier) ?? NO_FETCH
+  const oauth = createOAuthService({
+    storage,
+    events,
+    options: options.signIn ?? {},
+    store: createSessionStore({ storage, cache, credentials }),
+    fetchFor,
+    assertAllowed: async (url, tier) => drivers.assertAllowed?.(url, tier),
+    fill: async ({ toolkit, userId, uscoId }: StoredToolkit) =>
+      fillSecrets(toolkit.server, await credentials.open({ userId, toolkit: uscoId })) as RemoteServer,
+    onChanged: (uscoId, userId) => connector.reset(uscoId, userId),
+  })
+  events.on('toolkit-removed', ({ uscoId }) => void oauth.forgetToolkit(uscoId).catch(() => {}))
+  const connector: Connector = createConnector({
+    drivers,
+    events,
+    telemetry,
+    ask: inputs.ask,
+    startup: options.startup,
+    ...(options.pool ? { pool: options.pool } : {}),
+    secrets: openSecrets,
+    auth: (stored, userId, server) => oauth.authFor(stored, userId, server),
+    tokens: (stored, userId) => oauth.secretsOf(stored, userId),
+    onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
+  })
+  const catalog: Catalog = createCatalog({
+    storage,
+    cache,
+    connector,
+    events,
+    app,
+    isSignedIn: async (stored, userId) => (await oauth.view(stored, userId))?.status === 'signed-in',
+    ...(options.toolCacheTtlMs === undefined ? {} : { ttlMs: options.toolCacheTtlMs }),
+  })
+
+  // The audit log, and the secrets that it redacts.
+  const secrets = createOpenedSecrets(openSecrets, (stored, userId) => oauth.secretsOf(stored, userId))
+  events.on('toolkit-removed', ({ uscoId }) => secrets.forget(uscoId))
+  const audit = createAudit({
+    ...options.audit,
+    storage,
+    secrets,
+    retentionDays: async () => (await app.get()).audit.retentionDays,
+  })
+  const unrecord = recordEvents(events, audit.record)
+
+  // Policy: rules, saved permissions and approval requests.
+  const rules = createPolicyRules({ storage, cache, events, given: options.policy ?? [] })
+  const fingerprinter = createFingerprinter()
+  const offered = async (userId: string) => {
+    const all = await registry.list(userId)
+    const tools = await catalog.tools(userId, all)
+    return all.map((stored) => ({ stored, tools: tools.get(stored.uscoId) ?? [] }))
+  }
+  const grants = createGrants({ storage, cache, events, fingerprinter, offered })
+  const policy = createPolicy({ rules, grants, app })
+  const decisions = createDecisions({ policy, grants, registry, catalog })
+  const approvals = createApprovals({
+    storage,
+    events,
+    grants,
+    presence,
+    credentials,
+    check: checkEdited,
+    expireMs: options.approvalMs,
+  })
+
+  // Threads and their loadouts, tool search.
+  const preferences = createPreferences({ storage, cache, events })
+  const threads = createThreads({ storage, cache, events })
+  const activations = createActivations({ storage, cache, events })
+  const { searcher, learned } = createSearch({ storage, cache, goneSince: removedAt }, options.search)
+  const loaded = createLoadedTools({ storage, cache, events })
+  const resolver = createResolver({
+    searcher,
+    preferences,
+    tokenizer: options.search?.tokenizer,
+    prices: options.search?.prices,
+  })
+  const loadouts = createLoadouts({
+    registry,
+    catalog,
+    activations,
+    threads,
+    preferences,
+    mayWiden: options.mayWiden,
+    usedBy: async (userId) => toolkitsByUse(await learned.of(userId)),
+    foresight: createPolicyPreview({ policy, rules, grants, app }),
+  })
+
+  // Calls: limits, stored results and the pipeline.
+  const leaving = createLeaving()
+  const budgets = ignoringRemovedUsers(createBudgets(storage), leaving)
+  const tokens = createTokenMeters({ app, preferences, threads, budgets })
+  const concurrency = createConcurrency({ storage, presence })
+  const results = createResults({ storage, cache })
+  const pipeline = createPipeline({
+    telemetry,
+    audit: audit.calls,
+    usage: learned,
+    loaded,
+    builtIn: { results, loadouts, searcher, loaded, threads, more: () => runs.own },
+    registry,
+    catalog,
+    loadouts,
+    decision: {
+      policy,
+      approvals,
+      fingerprinter,
+      app,
+      show: (call) => audit.calls.show(call, known(call)),
+    },
+    limits: { app, budgets, concurrency, preferences, threads },
+    results,
+    app,
+    secrets,
+    execute: {
+      connector,
+      app,
+      functions,
+      runCode: options.executor && ((...call) => (runCode as RunCode)(...call)),
+    },
+  })
+  const calls = createCalls({ pipeline: pipeline.call, inputs, leaving })
+  const records = createCallRecords({ storage, calls, presence, results })
+  const cancel = createCancel({ storage, records, calls })
+  const ahead = createAskAhead({
+    storage,
+    look: pipeline.preview,
+    fingerprinter,
+    programs: () => runs.programs,
+  })
+
+  // Programs, workflows and custom code: they call tools, and are tools.
+  const flows = createHostWorkflows(
+    {
+      storage,
+      presence,
+      events,
+      credentials,
+      app,
+      registry,
+      catalog,
+      connector,
+      signIns: oauth,
+      loadouts,
+      preferences,
+      threads,
+      searcher,
+      audit: audit.calls,
+      policy,
+      approvals,
+      budgets,
+      engine: () => runs.engine,
+      setup: (names, how) => setupToolkits(names, how),
+    },
+    options,
+  )
+  const runs = createRuns(
+    {
+      storage,
+      presence,
+      events,
+      loadouts,
+      calls,
+      searcher,
+      audit: audit.calls,
+      approvals,
+      workflow: flows.work,
+      letGo: flows.letGo,
+    },
+    options,
+  )
+  const runCode =
+    options.executor &&
+    createCustomCode({
+      executor: options.executor,
+      limits: { ...options.executor.limits, ...options.programs?.limits },
+      calls,
+      app,
+      secrets: openSecrets,
+      loadouts,
+      catalog,
+      send: fetchFor('user'),
+    })
+  const setupToolkits: HostServices['setupToolkits'] = (names, how) =>
+    invoke(
+      {
+        events,
+        loadouts,
+        results,
+        loaded,
+        resolver,
+        programs: runs.programs,
+        ahead,
+        registry,
+        catalog,
+        credentials,
+        files: options.files,
+        transports: options.transports,
+        connector,
+        telemetry,
+        calls: withRules(withContext(calls, how.context, options.runInContext), how.context.rules),
+      },
+      names,
+      how,
+    )
+
+  // The end of a user, and of the process.
+  const departures = createDepartures({
+    storage,
+    leaving,
+    calls: endingRunsFirst(calls, runs.engine),
+    forget: (userId) => {
+      budgets.forget(userId)
+      records.forget(userId)
+      learned.forget(userId)
+    },
+    removeRows: (userId, collections) => removeUserRowsIn(storage, userId, collections),
+  })
+  const users = createUsers({
+    storage,
+    connector,
+    audit,
+    endCalls: departures.end,
+    removeRows: (userId) => removeUserRows(storage, userId),
+  })
+  const unobserve = observeHost(telemetry, { events, connector, audit })
+  const { ready, close } = createLifecycle({
+    storage,
+    credentials,
+    lostKeys: options.lostKeys,
+    events,
+    cache,
+    sources,
+    presence,
+    connector,
+    catalog,
+    approvals,
+    budgets,
+    concurrency,
+    records,
+    cancel,
+    departures,
+    learned,
+    loaded,
+    runs,
+    audit,
+    unobserve,
+    unrecord,
+  })
+
+  return {
+    storage,
+    events,
+    credentials,
+    inputs,
+    sources,
+    app,
+    catalog,
+    calls,
+    audit,
+    users,
+    threads,
+    messages: createMessages({ storage, events }),
+    activations,
+    loadouts,
+    preferences,
+    rules,
+    grants,
+    approvals,
+    decisions,
+    results,
+    budgets,
+    tokens,
+    records: cancel.records,
+    fetchFor,
+    toolkits: registry,
+    runs: runs.engine,
+    workflows: flows.workflows,
+    tryTool: (scope, input) => tryTool({ calls, registry, check, secrets: openSecrets }, scope, input),
+    declaration: (scope, ref) => declareTool({ loadouts, runsPrograms: options.executor !== undefined }, scope, ref),
+    connections: createConnections(connector),
+    imports: createImports(registry),
+    ...createResources({ registry, connector }),
+    signIns: createSignIns({ signIns: oauth, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),
+    search: createToolSearch({ loadouts, searcher }).search,
+    views: createToolkitViews({ registry, catalog, connector, loadouts, signIns: oauth }),
+    thread: (address, how) =>
+      createThread(
+        {
+          events,
+          loadouts,
+          calls,
+          results,
+          loaded,
+          resolver,
+          programs: runs.programs,
+          ahead,
+          activations,
+          run: runs.run,
+          offer: runs.offer,
+        },
+        address,
+        how,
+      ),
+    setupToolkits,
+    discover: (record, how = {}) => discover({ catalog, connector }, record, how),
+    warm: ({ userId } = {}) => warm({ registry, connector, catalog }, userId),
+    usage: (userId) => usageOf({ app, preferences, budgets }, userId),
+    status: async () => ({
+      storage: storage.name,
+      connections: await liveConnections({ registry, connector, catalog }),
+    }),
+    ...('backup' in storage ? { backup: () => (storage as BackupStorage).backup() } : {}),
+    ready,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Drivers without a fetch block every address; nothing goes around them. */
+const NO_FETCH: FetchLike = () =>
+  Promise.reject(new HostError('address-blocked', { detail: 'The drivers have no fetch.' }))
+
+/** A run that goes on would only make calls that are refused, so it ends before the calls of its user. */
+function endingRunsFirst(
+  calls: RunningCalls,
+  engine: Pick<Engine, 'users' | 'forget'>,
+): Pick<RunningCalls, 'endAll' | 'users'> {
+  return {
+    users: () => [...new Set([...calls.users(), ...engine.users()])],
+    async endAll(userId) {
+      const ended = calls.endAll(userId)
+      await engine.forget(userId)
+      return ended
+    },
+  }
+}
