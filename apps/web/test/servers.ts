@@ -10,6 +10,7 @@ export interface ToolFixture {
   inputSchema?: object
   outputSchema?: object
   annotations?: object
+  icons?: object[]
 }
 
 /** Answers by hand: an SDK would not let it offer what is wrong, or ask for nothing. */

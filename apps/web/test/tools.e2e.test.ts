@@ -7,6 +7,7 @@ import { fill } from './screens/tools.ts'
 import { fixtureServer } from './servers.ts'
 
 const MANY = 1900
+const ICON = '<svg xmlns="http://www.w3.org/2000/svg" width="17" height="17"><circle cx="8" cy="8" r="8"/></svg>'
 
 async function fillAll(host: Host): Promise<void> {
   await fill(host)
@@ -39,6 +40,32 @@ describe('the tools page', () => {
     page = await app.open({ permissions: ['clipboard-read', 'clipboard-write'] })
   })
   afterAll(() => app[Symbol.asyncDispose]())
+
+  it('shows an embedded icon on both pages and loads no icon from another host', async () => {
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    const src = `data:image/svg+xml;base64,${Buffer.from(ICON).toString('base64')}`
+    await using server = await fixtureServer({
+      tools: [
+        { name: 'paint', icons: [{ src: 'https://icons.example/paint.png' }, { src, mimeType: 'image/svg+xml' }] },
+        { name: 'plain', icons: [{ src: 'https://icons.example/plain.png' }] },
+      ],
+    })
+    const { command, args } = server
+    const answer = await page.request.post('/api/mcp', { data: { name: 'Painter', command, args } })
+    expect(answer.status()).toBe(201)
+    await page.goto('/tools?tool=painter.paint')
+    const drawn = () =>
+      page.locator('img').evaluateAll((all) => all.map((one) => (one as HTMLImageElement).naturalWidth))
+    await expect.poll(drawn).toEqual([17])
+    await page.goto('/connectors')
+    const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Painter', exact: true }) })
+    await row.getByRole('button', { name: 'Painter', exact: true }).click()
+    await row.getByRole('button', { name: 'plain', exact: true }).waitFor()
+    await expect.poll(drawn).toEqual([17])
+    expect(asked.filter((url) => url.includes('icons.example'))).toEqual([])
+    await page.request.delete('/api/mcp/painter')
+  })
 
   it('shows the TypeScript declaration of a tool beside its schema, with a copy button', async () => {
     await open('everything.get-sum')

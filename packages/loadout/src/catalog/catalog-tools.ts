@@ -3,7 +3,7 @@
 import type { JsonObject } from '../schema/json.ts'
 import type { PinRow, UserServerToolRow } from '../schema/toolkit/catalog.ts'
 import type { CustomServer } from '../schema/toolkit/server.ts'
-import type { Annotations, ToolManifest } from '../schema/toolkit/tool.ts'
+import { type Annotations, functionalManifest, type ToolManifest } from '../schema/toolkit/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { fingerprintOf, isSameMeaning, isSameText } from './fingerprint.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
@@ -52,7 +52,8 @@ export function changeOf(
 function pinnedChange(row: UserServerToolRow, pin: PinRow, manifest: ToolManifest) {
   const { manifestJson, changedManifestJson, acceptedBy } = pin
   if (changedManifestJson) return changeOf(manifestJson, changedManifestJson)
-  const { minorChange } = row.isActive && acceptedBy !== NOBODY ? changeOf(manifestJson, manifest) : {}
+  const { minorChange } =
+    row.isActive && acceptedBy !== NOBODY ? changeOf(manifestJson, functionalManifest(manifest)) : {}
   return minorChange ? { minorChange } : {}
 }
 
@@ -64,6 +65,8 @@ export function toTool(row: UserServerToolRow, pin: PinRow | undefined): Catalog
     inputSchema: row.inputSchemaJson,
     ...(row.outputSchemaJson === null ? {} : { outputSchema: row.outputSchemaJson }),
     ...(row.annotationsJson === null ? {} : { annotations: row.annotationsJson as Annotations }),
+    ...(row.iconsJson ? { icons: row.iconsJson } : {}),
+    ...(row.metaJson ? { _meta: row.metaJson } : {}),
   }
   return {
     uscoId: row.uscoId,

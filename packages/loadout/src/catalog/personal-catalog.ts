@@ -7,7 +7,7 @@ import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { PersonalCatalogRow } from '../schema/toolkit/catalog.ts'
-import { type ToolManifest, toolManifest } from '../schema/toolkit/tool.ts'
+import { functionalManifest, type ToolManifest, toolManifest } from '../schema/toolkit/tool.ts'
 import type { ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { again } from '../toolkits/toolkit-writer.ts'
@@ -107,7 +107,12 @@ function merge(
   for (const [index, manifest] of manifests.entries()) {
     const fingerprint = prints[index] as string
     const known = before.get(manifest.name)?.accepted
-    const first = { fingerprint, manifest: manifest as JsonObject, at: now, by: trusted ? FIRST_SIGHT : NOBODY }
+    const first = {
+      fingerprint,
+      manifest: functionalManifest(manifest) as JsonObject,
+      at: now,
+      by: trusted ? FIRST_SIGHT : NOBODY,
+    }
     // What nobody accepted follows what the server says; a set-aside one was never seen.
     const isFollowed = known === undefined || known.fingerprint === '' || (known.by === NOBODY && !trusted)
     const isSame = !isFollowed && isSameMeaning(known.manifest, manifest)
@@ -141,7 +146,7 @@ function accepted(before: ReadonlyMap<string, PersonalTool>, { userId, tool: onl
       action: 'Look at the new change first.',
     })
   for (const [name, { manifest, fingerprint, ...tool }] of open) {
-    const taken = { fingerprint, manifest: manifest as JsonObject, at: Date.now(), by: userId }
+    const taken = { fingerprint, manifest: functionalManifest(manifest) as JsonObject, at: Date.now(), by: userId }
     tools.set(name, { ...tool, manifest, fingerprint, accepted: taken })
   }
   return { tools, result: open.length }
@@ -168,7 +173,7 @@ function viewOf(row: PersonalCatalogRow): PersonalCatalog {
     pin: fingerprint,
     pinnedAt: new Date(known.at),
     ...(inactive === undefined ? {} : { inactive }),
-    ...(inactive === undefined && known.by !== NOBODY ? changeOf(known.manifest, manifest) : {}),
+    ...(inactive === undefined && known.by !== NOBODY ? changeOf(known.manifest, functionalManifest(manifest)) : {}),
     ...(known.by === NOBODY ? { unaccepted: true as const } : {}),
   }))
   return { tools, introspectedAt, recordAt }

@@ -6,12 +6,25 @@
 import { compileSchema } from '../json-schema/validator.ts'
 import { cleanText } from '../schema/clean-text.ts'
 import { invalidInput, type JsonObject } from '../schema/json.ts'
-import { MAX_DESCRIPTION, MODEL_DESCRIPTION, type ToolManifest, toolManifest } from '../schema/toolkit/tool.ts'
+import {
+  functionalManifest,
+  MAX_DESCRIPTION,
+  MAX_ICON_BYTES,
+  MAX_ICONS,
+  MAX_META_BYTES,
+  MODEL_DESCRIPTION,
+  type ToolManifest,
+  toolIcon,
+  toolManifest,
+  toolMeta,
+} from '../schema/toolkit/tool.ts'
 import { headerProblem } from './header-parameters.ts'
 
 export const MAX_TOOLS = 2000
 const MAX_NAME = 256
 const TURN_MS = 20
+/** Characters of all icons and `_meta` of a server: a page loads them at once. */
+const MAX_EXTRAS = 4 * 1024 * 1024
 
 export interface ReadManifests {
   manifests: ToolManifest[]
@@ -43,6 +56,7 @@ export async function readManifests(items: readonly unknown[]): Promise<ReadMani
     if ('reason' in outcome) read.setAside.push({ name, reason: outcome.reason })
     else read.manifests.push(outcome.manifest)
   }
+  read.manifests = withinBudget(read.manifests, read.warnings)
   if (items.length > 0 && read.manifests.length === 0) read.warnings.unshift(noneUsable(items.length))
   return read
 }
@@ -69,6 +83,8 @@ function readOne(item: unknown, name: string, warnings: string[]): { manifest: T
     ...raw,
     ...cleanWords(raw, name, warnings),
     ...annotationsOf(raw, name, warnings),
+    ...iconsOf(raw, name, warnings),
+    ...metaOf(raw, name, warnings),
     ...withType(cleanSchemas(raw, name, warnings)),
   })
   if (!parsed.success) return { reason: invalidInput(parsed.error).message }
@@ -145,6 +161,50 @@ function annotationsOf(raw: JsonObject, name: string, warnings: string[]): JsonO
   }
   warnings.push(`The annotations of "${name}" are not valid; they were ignored.`)
   return { annotations: undefined }
+}
+
+/** The icons and `_meta` of the first tools, as many as fit. */
+function withinBudget(manifests: readonly ToolManifest[], warnings: string[]): ToolManifest[] {
+  let total = 0
+  let left = 0
+  const kept = manifests.map((manifest) => {
+    const { icons, _meta } = manifest
+    if (icons === undefined && _meta === undefined) return manifest
+    total += JSON.stringify([icons, _meta]).length
+    if (total <= MAX_EXTRAS) return manifest
+    left += 1
+    return functionalManifest(manifest)
+  })
+  if (left > 0)
+    warnings.push(
+      `Icons and \`_meta\` of ${left} tools were skipped. Loadout keeps ${MAX_EXTRAS / 1024 / 1024} MB of them per server.`,
+    )
+  return kept
+}
+
+/** An icon that cannot be shown is no reason to lose its tool. */
+function iconsOf({ icons }: JsonObject, name: string, warnings: string[]): JsonObject {
+  if (icons === undefined) return {}
+  const listed = Array.isArray(icons) ? icons.slice(0, MAX_ICONS) : []
+  const valid = listed.flatMap((icon) => toolIcon.safeParse(icon).data ?? [])
+  if (!Array.isArray(icons) || valid.length < listed.length)
+    warnings.push(
+      `Icons of "${name}" were skipped. An icon needs a \`data:image/…\` or \`https:\` source of at most ${MAX_ICON_BYTES / 1024} KB.`,
+    )
+  else if (icons.length > MAX_ICONS)
+    warnings.push(`"${name}" has ${icons.length} icons; the first ${MAX_ICONS} are kept.`)
+  return { icons: valid.length === 0 ? undefined : valid }
+}
+
+function metaOf({ _meta }: JsonObject, name: string, warnings: string[]): JsonObject {
+  if (_meta === undefined) return {}
+  const parsed = toolMeta.safeParse(_meta)
+  // A database keeps no NUL.
+  if (parsed.success && !JSON.stringify(parsed.data).includes('\\u0000')) return { _meta: parsed.data }
+  warnings.push(
+    `The \`_meta\` of "${name}" was skipped. It must be an object of at most ${MAX_META_BYTES / 1024} KB of JSON.`,
+  )
+  return { _meta: undefined }
 }
 
 function withUsableOutput(manifest: ToolManifest, warnings: string[]): ToolManifest {

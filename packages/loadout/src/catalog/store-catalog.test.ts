@@ -72,6 +72,26 @@ describe('a discovery', () => {
     expect(await rows()).toMatchObject({ two: true })
   })
 
+  it('stores icons and `_meta` beside the pin, shows them in the toolkit and leaves them out of lists', async () => {
+    const icons = [{ src: 'data:image/svg+xml;base64,PHN2Zy8+' }]
+    const _meta = { 'example.com/zone': 'b' }
+    script.tools[0] = tool('one', { icons, _meta })
+    expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
+    const shown = (await host.views.one('ann', 'kit')).tools[0]
+    expect(shown).toMatchObject({ icons, _meta })
+    expect(shown).not.toHaveProperty('minorChange')
+    expect(shown).not.toHaveProperty('changed')
+    expect((await host.views.summaries('ann'))[0]?.tools[0]).toMatchObject({ name: 'one' })
+    expect(JSON.stringify(await host.views.summaries('ann'))).not.toContain('PHN2Zy8+')
+    const pins = await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('pins'))
+    expect(JSON.stringify(pins)).not.toContain('example.com/zone')
+    const { entries } = await host.loadouts.of({ userId: 'ann' })
+    expect(JSON.stringify(entries)).not.toContain('PHN2Zy8+')
+    script.tools[0] = tool('one')
+    expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
+    expect((await host.views.one('ann', 'kit')).tools[0]).not.toHaveProperty('icons')
+  })
+
   it('writes a new reason for a skipped tool', async () => {
     script.tools[2] = { name: 'bad', inputSchema: { type: 'string' } }
     expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])

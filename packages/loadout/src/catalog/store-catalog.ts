@@ -9,7 +9,7 @@ import { HostError } from '../errors.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { PinRow, UserServerToolRow } from '../schema/toolkit/catalog.ts'
-import type { ToolManifest } from '../schema/toolkit/tool.ts'
+import { functionalManifest, type ToolManifest } from '../schema/toolkit/tool.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { again } from '../toolkits/toolkit-writer.ts'
@@ -174,6 +174,8 @@ class CatalogWriter {
       inputSchemaJson: manifest.inputSchema,
       outputSchemaJson: manifest.outputSchema ?? null,
       annotationsJson: (manifest.annotations as JsonObject | undefined) ?? null,
+      iconsJson: manifest.icons ?? null,
+      metaJson: manifest._meta ?? null,
       fingerprint,
       isActive: true,
       reason: null,
@@ -186,8 +188,7 @@ class CatalogWriter {
   async setAside(existing: UserServerToolRow | undefined, name: string, reason: string): Promise<void> {
     if (existing && !existing.isActive && existing.reason === reason) return
     if (existing) return this.deactivate(existing, reason)
-    const nothing = { title: null, description: null, outputSchemaJson: null, annotationsJson: null, fingerprint: '' }
-    await this.#put(undefined, name, { ...nothing, inputSchemaJson: { type: 'object' }, isActive: false, reason })
+    await this.#put(undefined, name, { ...NOTHING, inputSchemaJson: { type: 'object' }, isActive: false, reason })
   }
 
   async deactivate(row: UserServerToolRow, reason: string): Promise<void> {
@@ -200,7 +201,7 @@ class CatalogWriter {
         ...this.#owner,
         name: manifest.name,
         fingerprint,
-        manifestJson: manifest as JsonObject,
+        manifestJson: functionalManifest(manifest) as JsonObject,
         changedFingerprint: null,
         changedManifestJson: null,
         acceptedBy: this.#trusted ? FIRST_SIGHT : NOBODY,
@@ -218,8 +219,8 @@ class CatalogWriter {
     const own = await currentFingerprint(existing.fingerprint, existing.manifestJson)
     const same = { changedFingerprint: null, changedManifestJson: null }
     if (own === fingerprint) return { fingerprint: own, ...same }
-    if (isCutBefore(existing, manifest)) return { fingerprint, manifestJson: manifest as JsonObject, ...same }
-    const said = manifest as JsonObject
+    const said = functionalManifest(manifest) as JsonObject
+    if (isCutBefore(existing, manifest)) return { fingerprint, manifestJson: said, ...same }
     // Nobody accepted what it was before, so there is no difference to show.
     if (existing.acceptedBy === NOBODY && !this.#trusted) return { fingerprint, manifestJson: said, ...same }
     return { fingerprint: own, changedFingerprint: fingerprint, changedManifestJson: said }
@@ -253,6 +254,17 @@ class CatalogWriter {
 }
 
 type Described = Partial<UserServerToolRow>
+
+/** A tool that was never read. */
+const NOTHING = {
+  title: null,
+  description: null,
+  outputSchemaJson: null,
+  annotationsJson: null,
+  iconsJson: null,
+  metaJson: null,
+  fingerprint: '',
+}
 
 const isDescribed = (row: UserServerToolRow, described: Described): boolean =>
   Object.entries(described).every(

@@ -5,7 +5,7 @@ import { compileGlob } from '../schema/glob.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Reason } from '../schema/toolkit/loadout-entry.ts'
 import type { CustomTool } from '../schema/toolkit/server.ts'
-import type { AllowedCaller, ToolTransformer } from '../schema/toolkit/tool.ts'
+import { type AllowedCaller, functionalManifest, type ToolTransformer } from '../schema/toolkit/tool.ts'
 import type { Toolkit, ToolOverride } from '../schema/toolkit/toolkit.ts'
 import { tokensOf } from './built-in-entry.ts'
 import { modelDescription } from './model-description.ts'
@@ -54,7 +54,7 @@ function offered(
   const examples = override.examples ?? defined?.examples
   const description = override.description ?? manifest.description
   const shown = {
-    ...manifest,
+    ...functionalManifest(manifest),
     name: override.name ?? manifest.name,
     ...(override.title === undefined ? {} : { title: override.title }),
     ...(description === undefined ? {} : { description: modelDescription(description) }),

@@ -94,12 +94,15 @@ function withoutSchemas({ tools, options, ...view }: ToolkitView): ListedToolkit
   return {
     ...view,
     options: rest,
-    tools: tools.map(({ inputSchema: _in, outputSchema: _out, changed, minorChange, description, ...tool }) => ({
-      ...tool,
-      ...(description === undefined ? {} : { description: previewOf(description) }),
-      ...(changed === undefined ? {} : { changed: {} }),
-      ...(minorChange === undefined ? {} : { minorChange: {} }),
-    })),
+    tools: tools.map(({ inputSchema: _in, outputSchema: _out, icons: _icons, _meta, ...shown }) => {
+      const { changed, minorChange, description, ...tool } = shown
+      return {
+        ...tool,
+        ...(description === undefined ? {} : { description: previewOf(description) }),
+        ...(changed === undefined ? {} : { changed: {} }),
+        ...(minorChange === undefined ? {} : { minorChange: {} }),
+      }
+    }),
   }
 }
 

@@ -6,6 +6,7 @@
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { fingerprintOf, oldFingerprintOf } from '../catalog/fingerprint.ts'
 import { canonicalJson } from '../schema/json.ts'
+import { functionalManifest } from '../schema/toolkit/tool.ts'
 import { bindingText, publicValues } from '../toolkits/binding.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
@@ -51,7 +52,7 @@ const toolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
   `${VERSION}${await hashOf(canonicalJson([toolkit, pin === '', await fingerprintOf(manifest)]))}`
 
 const oldToolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
-  hashOf(canonicalJson([toolkit, pin === '' ? '' : await oldFingerprintOf(manifest), manifest]))
+  hashOf(canonicalJson([toolkit, pin === '' ? '' : await oldFingerprintOf(manifest), functionalManifest(manifest)]))
 
 function textOf({ toolkit, row, ephemeral: carried }: StoredToolkit): string {
   if (row.binding !== '') return row.binding

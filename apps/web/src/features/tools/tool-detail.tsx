@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { LongText } from '../../ui/data/long-text.tsx'
 import { Tab, TabList, TabPanel, Tabs } from '../../ui/layout/tabs.tsx'
 import { OverriddenMark, ToolBadges } from '../servers/tools/tool-badges.tsx'
+import { ToolIcon } from '../servers/tools/tool-icon.tsx'
 import { presentedTool } from '../servers/tools/tool-override.ts'
 import type { ExplainedTool } from './queries.ts'
 import { TryTool } from './test/test-tool.tsx'
@@ -28,7 +29,8 @@ export function ToolDetail({ located, explained, tries }: DetailProps) {
   const [tab, setTab] = useState('try')
   return (
     <div className="grid min-w-0 gap-4">
-      <div className="flex flex-wrap gap-1.5">
+      <div className="flex flex-wrap items-center gap-1.5">
+        <ToolIcon icons={tool.icons} />
         <ToolBadges annotations={tool.annotations} />
         <OverriddenMark changed={changed} />
       </div>

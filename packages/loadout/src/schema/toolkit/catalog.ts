@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ownerId } from '../ids.ts'
 import { jsonObject, objectSchema } from '../json.ts'
 import { configType } from './server.ts'
+import { toolIcon } from './tool.ts'
 
 export const introspectionStatus = z.enum(['pending', 'success', 'error'])
 
@@ -37,6 +38,9 @@ export const userServerToolRow = z.strictObject({
   inputSchemaJson: objectSchema,
   outputSchemaJson: jsonObject.nullable(),
   annotationsJson: jsonObject.nullable(),
+  // A browser may hold rows of a version without these fields.
+  iconsJson: z.array(toolIcon).nullable().default(null),
+  metaJson: jsonObject.nullable().default(null),
   fingerprint: z.string(),
   discoveredAt: z.date(),
   /** False: the server no longer lists it, or it was set aside for `reason`. */

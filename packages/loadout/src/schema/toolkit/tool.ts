@@ -32,6 +32,29 @@ export type Annotations = z.infer<typeof annotations>
 export const MAX_DESCRIPTION = 65_536
 export const MODEL_DESCRIPTION = 8192
 
+/** Icons of a tool, and bytes of one icon and of a tool's `_meta`. */
+export const MAX_ICONS = 8
+export const MAX_ICON_BYTES = 65_536
+export const MAX_META_BYTES = 16_384
+
+/** A picture of a tool. Only `data:image/…` and `https:` sources are kept: no other kind can be shown safely. */
+export const toolIcon = z.object({
+  src: z
+    .string()
+    .max(MAX_ICON_BYTES)
+    .regex(/^(data:image\/|https:\/\/)[^\0]+$/i, 'must begin with "data:image/" or "https://"'),
+  mimeType: z.string().max(200).optional(),
+  sizes: z.array(z.string().max(50)).max(20).optional(),
+  theme: z.enum(['light', 'dark']).optional(),
+})
+export type ToolIcon = z.infer<typeof toolIcon>
+
+/** What a server adds to a tool for programs. */
+export const toolMeta = jsonObject.refine(
+  (meta) => new TextEncoder().encode(JSON.stringify(meta)).length <= MAX_META_BYTES,
+  `must be at most ${MAX_META_BYTES / 1024} KB of JSON`,
+)
+
 export const toolName = z.string().min(1).max(256)
 
 /** What a server says of one tool. */
@@ -42,8 +65,15 @@ export const toolManifest = z.object({
   inputSchema: objectSchema,
   outputSchema: jsonObject.optional(),
   annotations: annotations.optional(),
+  icons: z.array(toolIcon).max(MAX_ICONS).optional(),
+  _meta: toolMeta.optional(),
 })
 export type ToolManifest = z.infer<typeof toolManifest>
+
+/** A manifest without icons and `_meta`, which mean nothing to a model and are no part of what a person accepts. */
+export function functionalManifest({ icons: _icons, _meta, ...manifest }: ToolManifest): ToolManifest {
+  return manifest
+}
 
 /** What people ask for when they need a tool, given by who defines or lists it; never by its server. */
 export const toolExamples = z.array(z.string().trim().min(1).max(1000)).max(50)

@@ -162,7 +162,7 @@ export const toolkitView = z.object({
 })
 export type ToolkitView = z.infer<typeof toolkitView>
 
-/** A tool in a list: without its schemas, which are most of its size, and with the beginning of a long description. */
+/** A tool in a list: without its schemas, icons and `_meta`, which are most of its size, and with the beginning of a long description. */
 export const listedTool = toolView
   .omit({ inputSchema: true, outputSchema: true, changed: true, minorChange: true })
   .extend({

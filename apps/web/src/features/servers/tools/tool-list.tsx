@@ -1,7 +1,7 @@
 /** The tools of one server. Beyond some dozens only those are drawn that are in sight: a server may have thousands. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import type { Toolkit } from '../../../lib/api.ts'
+import { type Toolkit, toolkitQuery } from '../../../lib/api.ts'
 import { LongList } from '../../../ui/data/long-list.tsx'
 import { decisionsQuery, toolGrantsQuery, userRulesQuery } from '../queries.ts'
 import { useSetToolPolicy, useSwitchTools } from '../use-tools.ts'
@@ -59,6 +59,9 @@ function useRows(toolkit: Toolkit): Row {
   const { data: rules = [] } = useQuery(userRulesQuery())
   const { data: grants = [], dataUpdatedAt } = useQuery(toolGrantsQuery())
   const { data: decisions } = useQuery(decisionsQuery(toolkit.id, dataUpdatedAt))
+  // The list has no icons.
+  const { data: whole } = useQuery(toolkitQuery(toolkit.uscoId))
+  const icons = useMemo(() => new Map(whole?.tools.map((tool) => [tool.name, tool.icons])), [whole])
   const { mutate: switchTools } = useSwitchTools()
   const choose = useSetToolPolicy()
   // What has to be looked at is open from the beginning.
@@ -74,6 +77,7 @@ function useRows(toolkit: Toolkit): Row {
   return (tool) => ({
     toolkit,
     tool,
+    icons: icons.get(tool.name),
     open: open.has(tool.name),
     decision: decisions?.get(tool.ref),
     choice: own.get(tool.ref) ?? 'inherit',

@@ -9,6 +9,7 @@ import { Switch } from '../../../ui/form/switch.tsx'
 import type { ToolDecision } from '../queries.ts'
 import { OverriddenMark, ToolBadges } from './tool-badges.tsx'
 import { ToolChange } from './tool-change.tsx'
+import { ToolIcon } from './tool-icon.tsx'
 import { presentedTool } from './tool-override.ts'
 import { ToolOverrides } from './tool-overrides-view.tsx'
 import type { Choice } from './tool-policy.ts'
@@ -21,6 +22,7 @@ type Tool = Toolkit['tools'][number]
 export interface ToolRowProps {
   toolkit: Toolkit
   tool: Tool
+  icons: Tool['icons']
   open: boolean
   decision: ToolDecision | undefined
   choice: Choice
@@ -56,6 +58,7 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
               aria-hidden
               className={cn('mt-1 size-3.5 shrink-0 text-ink-faint transition-transform', open && 'rotate-90')}
             />
+            <ToolIcon icons={row.icons} />
             <span
               className={cn(
                 'min-w-0 font-mono text-[0.8125rem] leading-6 font-medium wrap-anywhere',

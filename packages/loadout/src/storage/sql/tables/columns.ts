@@ -11,6 +11,7 @@ export const updated = () => at('updated_at').notNull().defaultNow()
 export const object = (name: string) => jsonb(name).$type<JsonObject>()
 /** JSON that keeps the order of its keys, which jsonb does not: models read the arguments of a tool in the server's order. */
 export const ordered = (name: string) => json(name).$type<JsonObject>()
+export const list = <T>(name: string) => json(name).$type<T[]>()
 export const owner = () => text('user_id').notNull()
 
 /** `user_server_configs__user_id__name`: the name tells the fields, so that a violation can too. */

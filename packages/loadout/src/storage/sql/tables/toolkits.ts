@@ -1,7 +1,8 @@
 /** Who has which server: configs, their discovered tools, pins, credentials and sign-ins. */
 import { sql } from 'drizzle-orm'
 import { boolean, check, foreignKey, index, integer, type PgColumn, text } from 'drizzle-orm/pg-core'
-import { at, created, key, mcp, object, objectSchemaCheck, ordered, owner, uniqueOn, updated } from './columns.ts'
+import type { ToolIcon } from '../../../schema/toolkit/tool.ts'
+import { at, created, key, list, mcp, object, objectSchemaCheck, ordered, owner, uniqueOn, updated } from './columns.ts'
 
 export const userServerConfigs = mcp.table(
   'user_server_configs',
@@ -61,6 +62,8 @@ export const userServerTools = mcp.table(
     inputSchemaJson: ordered('input_schema_json').notNull(),
     outputSchemaJson: ordered('output_schema_json'),
     annotationsJson: object('annotations_json'),
+    iconsJson: list<ToolIcon>('icons_json'),
+    metaJson: ordered('meta_json'),
     fingerprint: text('fingerprint').notNull(),
     discoveredAt: at('discovered_at').notNull().defaultNow(),
     isActive: boolean('is_active').notNull().default(true),

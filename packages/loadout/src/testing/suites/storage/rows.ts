@@ -41,6 +41,8 @@ export function toolRow(
     inputSchemaJson: { type: 'object', properties: { path: { type: 'string' } } },
     outputSchemaJson: null,
     annotationsJson: { readOnlyHint: true },
+    iconsJson: null,
+    metaJson: null,
     fingerprint: 'f',
     discoveredAt: now(),
     isActive: true,

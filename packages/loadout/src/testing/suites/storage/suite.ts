@@ -46,6 +46,29 @@ const cases: Record<string, CaseBody> = {
     }
   },
 
+  'a tool keeps its icons and what its server adds for programs': async (storage) => {
+    const config = configRow('ann')
+    const iconsJson = [{ src: 'data:image/svg+xml;base64,PHN2Zy8+', mimeType: 'image/svg+xml', sizes: ['any'] }]
+    const metaJson = { 'example.com/zone': { b: 1, a: [true, null] } }
+    await storage.transaction({ caller: 'introspection', userId: 'ann' }, async (tx) => {
+      await tx.insert('userServerConfigs', config)
+      await tx.insert('userServerTools', toolRow('ann', config.uscoId, { name: 'one', iconsJson, metaJson }))
+      await tx.insertAll('userServerTools', [toolRow('ann', config.uscoId, { name: 'plain' })])
+      const [plain] = await tx.list('userServerTools', { where: { name: 'plain' } })
+      await tx.update('userServerTools', plain?.utoolId ?? '', { set: { iconsJson: iconsJson.slice(0, 1) } })
+    })
+    const rows = await storage.transaction(ANN, (tx) => tx.list('userServerTools'))
+    const shown = rows.map((row) => [row.name, row.iconsJson, row.metaJson])
+    equal(
+      shown.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+      [
+        ['one', iconsJson, metaJson],
+        ['plain', iconsJson, null],
+      ],
+      'icons and metadata',
+    )
+  },
+
   'an absent row is undefined': async (storage) => {
     const found = await storage.transaction(ANN, (tx) => tx.get('threads', 'nothing'))
     equal(found, undefined, 'a row that is not there')
