@@ -14,11 +14,11 @@ const GROUPS = [
     test: /node_modules\/(@radix-ui|radix-ui|@floating-ui|aria-hidden|react-remove-scroll|react-style-singleton)/,
   },
   // The pieces that pages are made of, without the libraries that a few of them bring.
-  { name: 'ui', test: /apps\/web\/src\/ui\/(?!code-mirror|long-list)/, includeDependenciesRecursively: false },
+  { name: 'ui', test: /apps\/web\/src\/ui\/(?!.*(code-mirror|long-list))/, includeDependenciesRecursively: false },
   // What the first page has in common with others.
   {
     name: 'shared',
-    test: /apps\/web\/src\/(api\.ts|features\/(shell|toolkits)\/)/,
+    test: /apps\/web\/src\/(lib|features\/(shell|servers))\//,
     minShareCount: 2,
     includeDependenciesRecursively: false,
   },
