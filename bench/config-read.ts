@@ -1,7 +1,8 @@
 /** What a cached read of a user's toolkits saves against reading the database: ratios, side by side in one run. */
 import { join } from 'node:path'
-import { createHost, type Storage } from '@loadout/core'
+import type { Storage } from '@loadout/core'
 import { keyFileRing } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 import { pglite } from '@loadout/core/storage/pglite'
 import { postgres } from '@loadout/core/storage/postgres'
 import { startDatabase } from './start-database.ts'
@@ -23,7 +24,7 @@ try {
 }
 
 async function measure(name: string, storage: Storage): Promise<void> {
-  const host = createHost({ storage, keyRing: await keyFileRing(join(folder, `${name}.keys.json`)) })
+  const host = createServices({ storage, keyRing: await keyFileRing(join(folder, `${name}.keys.json`)) })
   for (let i = 0; i < TOOLKITS; i++)
     await host.toolkits.register(
       { name: `Kit ${i}`, command: 'npx', args: ['-y', `server-${i}`] },

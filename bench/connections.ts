@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createHost } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import {
   bare,
   bareClient,
@@ -145,7 +145,7 @@ async function startBare(target: Target, auto: boolean): Promise<number> {
 
 /** From stored toolkits to tools in the catalog: connected, listed, checked, fingerprinted and stored. */
 async function startOurs(target: Target): Promise<number> {
-  const host = createHost({ drivers: drivers() })
+  const host = createServices({ drivers: drivers() })
   const stored = await Promise.all(
     Array.from({ length: SERVERS }, async (_, index) => {
       const input = { name: `kit-${index}`, server: serverOf(target) }

@@ -3,7 +3,8 @@
  * memory. `node --expose-gc bench/loadout.ts`.
  */
 import { randomBytes } from 'node:crypto'
-import { createHost, defineToolkit, type Host, masterKeyRing } from '@loadout/core'
+import { defineToolkit, masterKeyRing } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { memory } from '@loadout/core/storage/memory'
 import { pglite } from '@loadout/core/storage/pglite'
 import { interleave, median, printTable } from './connections/statistics.ts'
@@ -31,7 +32,7 @@ const kit = (index: number, tools: number) =>
     server: { type: 'custom', tools: Array.from({ length: tools }, (_, tool) => manifest(index, tool)) as never },
   })
 
-const host = createHost({ storage: memory() })
+const host = createServices({ storage: memory() })
 await host.preferences.update('ann', { maxServersPerThread: 1000 })
 for (let index = 0; index < TOOLKITS; index++) {
   const owner = index % 2 === 0 ? ({ tier: 'app' } as const) : ({ tier: 'user', userId: 'ann' } as const)
@@ -42,7 +43,7 @@ await speed(host)
 await host.close()
 await size()
 
-async function speed(host: Host): Promise<void> {
+async function speed(host: HostServices): Promise<void> {
   const plain = host.thread({ userId: 'ann', threadId: 'plain' })
   const chosen = host.thread({ userId: 'ann', threadId: 'chosen' })
   await chosen.use(Array.from({ length: 40 }, (_, index) => `kit-${index}`))
@@ -85,7 +86,7 @@ async function p50(work: () => Promise<unknown>): Promise<number> {
 
 /** Each of many users has a toolkit beside the app's; all ask, and what the host keeps for them is measured. */
 async function size(): Promise<void> {
-  const many = createHost({ storage: pglite(), keyRing: await masterKeyRing(randomBytes(32).toString('base64')) })
+  const many = createServices({ storage: pglite(), keyRing: await masterKeyRing(randomBytes(32).toString('base64')) })
   console.log(
     `\n${USERS} users with a toolkit of ${OWN_TOOLS} tools each, in PGlite; the app has ${TOOLKITS} toolkits of ${TOOLS}`,
   )

@@ -3,8 +3,9 @@
  * none of it: on the same server and in the same era, in interleaved rounds. `node bench/pipeline.ts`.
  */
 import { join } from 'node:path'
-import { createHost, masterKeyRing, rule, type Storage } from '@loadout/core'
+import { masterKeyRing, rule, type Storage } from '@loadout/core'
 import { fileJournal } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 import { memory } from '@loadout/core/storage/memory'
 import { pglite } from '@loadout/core/storage/pglite'
 import { postgres } from '@loadout/core/storage/postgres'
@@ -29,7 +30,7 @@ const STORAGES: Record<string, (name: string) => Storage> = {
 
 /** A host with all that guards a call: rules, limits that are far, and a log in a journal. */
 async function whole(target: Target, storage: Storage, name: string): Promise<Open> {
-  const host = createHost({
+  const host = createServices({
     storage,
     keyRing: await masterKeyRing(key),
     drivers: drivers(),

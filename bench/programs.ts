@@ -2,8 +2,9 @@
  * What a model's context holds after one piece of work, done by calls or by a program: 200 orders of 1 KB, three tools, five
  * rows as the answer. `npm run bench:programs [-- --write]`
  */
-import { createHost, rule, tokenizerOf } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { createServices, tokenizerOf } from '@loadout/core/services'
 import { markdown, writeSection } from './section.ts'
 
 const RECORDS = 200
@@ -55,7 +56,7 @@ const open = orders.filter((order) => order.status === 'open').sort((a, b) => b.
 return Promise.all(open.map(async ({ id, total, customer }) =>
   ({ id, total, name: (await shop.get_customer({ id: customer })).name })))`
 
-await using host = createHost({ executor: quickjs(), policy: [rule('*', 'allow')] })
+await using host = createServices({ executor: quickjs(), policy: [rule('*', 'allow')] })
 await host.ready()
 await host.toolkits.register({ name: 'shop', tools, deferLoading: false }, { tier: 'app' })
 const { name: tokenizer, count } = await tokenizerOf('openai')

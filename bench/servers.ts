@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { createHost, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { keyFileRing, nodeDrivers } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 import { pglite } from '@loadout/core/storage/pglite'
 import { markdown, writeSection } from './section.ts'
 
@@ -27,7 +28,7 @@ const script = join(folder, 'server.ts')
 writeFileSync(script, readFileSync(SERVER))
 
 const open = () =>
-  createHost({
+  createServices({
     storage: pglite({ dataDir: join(folder, 'data') }),
     keyRing: () => keyFileRing(join(folder, 'keys.json')),
     drivers: nodeDrivers(),

@@ -4,7 +4,8 @@
  * [least–most]. `node bench/telemetry.ts`.
  */
 
-import { createHost, type HostOptions, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
+import { createServices, type ServiceOptions } from '@loadout/core/services'
 import { InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { drivers, OWNER, serverOf } from './connections/contenders.ts'
@@ -27,8 +28,8 @@ const tracer = () => {
   return new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] }).getTracer('bench')
 }
 
-async function open(target: Target, telemetry: HostOptions['telemetry'] = {}) {
-  const host = createHost({ policy: [rule('*', 'allow')], drivers: drivers(), telemetry })
+async function open(target: Target, telemetry: ServiceOptions['telemetry'] = {}) {
+  const host = createServices({ policy: [rule('*', 'allow')], drivers: drivers(), telemetry })
   const { stored } = await host.toolkits.register({ name: 'bench', server: serverOf(target) }, OWNER)
   await host.catalog.introspect(stored, OWNER.userId)
   const request = { userId: OWNER.userId, toolkit: 'bench', tool: 'echo', caller: { type: 'direct' } as const }

@@ -3,8 +3,9 @@
  * the same calls without a run, in interleaved rounds. `npm run bench:workflows [-- --write]`
  */
 import { join } from 'node:path'
-import { createHost, type Host, masterKeyRing, rule, type Storage } from '@loadout/core'
+import { masterKeyRing, rule, type Storage } from '@loadout/core'
 import { fileJournal } from '@loadout/core/node'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { memory } from '@loadout/core/storage/memory'
 import { pglite } from '@loadout/core/storage/pglite'
 import { postgres } from '@loadout/core/storage/postgres'
@@ -41,8 +42,8 @@ const STORAGES: Record<string, () => Storage> = {
 }
 
 /** As a server has it: rules, and a log in a journal; its one toolkit is a process of its own. */
-async function open(name: string, storage: Storage): Promise<{ host: Host; workflowId: string }> {
-  const host = createHost({
+async function open(name: string, storage: Storage): Promise<{ host: HostServices; workflowId: string }> {
+  const host = createServices({
     storage,
     keyRing: await masterKeyRing(key),
     drivers: drivers(),
@@ -59,12 +60,12 @@ async function open(name: string, storage: Storage): Promise<{ host: Host; workf
   return { host, workflowId }
 }
 
-async function runOne(host: Host, workflowId: string): Promise<void> {
+async function runOne(host: HostServices, workflowId: string): Promise<void> {
   const done = await host.workflows.run(userId, { workflowId, input: { text: 'hello' } })
   if (done.status !== 'completed' || done.output !== 'hello') throw new Error(JSON.stringify(done))
 }
 
-async function callsOfOne(host: Host): Promise<void> {
+async function callsOfOne(host: HostServices): Promise<void> {
   const request = { userId, toolkit: 'bench', tool: 'echo', caller: { type: 'direct' } as const }
   for (let call = 0; call < WORKFLOW.nodes.length; call++) {
     const outcome = await host.calls.start({ ...request, arguments: { text: 'hello' } }).outcome
@@ -84,7 +85,7 @@ async function rate(work: () => Promise<void>, times: number, wide: number): Pro
 }
 
 /** Milliseconds from the invocation until its first node runs, and until it is over. */
-async function latencies(host: Host, workflowId: string): Promise<{ first: number[]; over: number[] }> {
+async function latencies(host: HostServices, workflowId: string): Promise<{ first: number[]; over: number[] }> {
   const first: number[] = []
   const over: number[] = []
   let started = 0

@@ -1,5 +1,6 @@
 /** The shop of these stories: a host with a few tools of it, and the calls that a scripted model makes. */
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 
 const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
 const ORDERS = [
@@ -22,8 +23,14 @@ const SALES = [
 ]
 
 /** `ask`: what a person must allow first. */
-export async function openShop({ tools = ORDERS, ask = [] }: { tools?: object[]; ask?: string[] } = {}): Promise<Host> {
-  const host = createHost({ policy: [...ask.map((ref) => rule(ref, 'ask')), rule('*', 'allow')] })
+export async function openShop({
+  tools = ORDERS,
+  ask = [],
+}: {
+  tools?: object[]
+  ask?: string[]
+} = {}): Promise<HostServices> {
+  const host = createServices({ policy: [...ask.map((ref) => rule(ref, 'ask')), rule('*', 'allow')] })
   await host.toolkits.register({ name: 'shop', tools }, { tier: 'app' })
   return host
 }

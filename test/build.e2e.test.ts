@@ -23,12 +23,13 @@ it('the built library installs and runs', () => {
       symlinkSync(join(ROOT, 'node_modules', dependency), join(modules, dependency))
     writeFileSync(
       join(folder, 'use.mjs'),
-      `import { createHost, masterKeyRing } from '@loadout/core'
+      `import { masterKeyRing } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
        import { withExecutionContext, wordVectors } from '@loadout/core/node'
        import { pglite } from '@loadout/core/storage/pglite'
        import { storageSuite } from '@loadout/core/testing'
        const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
-       const host = createHost({ storage: pglite(), keyRing: () => masterKeyRing(key), search: { vectors: wordVectors } })
+       const host = createServices({ storage: pglite(), keyRing: () => masterKeyRing(key), search: { vectors: wordVectors } })
        await host.toolkits.register({ name: 'Files', command: 'npx', env: { T: 's' } }, { tier: 'user', userId: 'ann' })
        const [{ toolkit }] = await host.toolkits.list('ann')
        const { strategy } = await host.search({ userId: 'ann' }, 'files')

@@ -2,8 +2,9 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost, rule, type ThreadAddress } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type ThreadAddress } from '@loadout/core/services'
 import { type ModelScript, type ModelServer, startModelServer } from '@loadout/core/testing'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { EVERYTHING, FILESYSTEM } from './real-servers.ts'
@@ -18,7 +19,7 @@ export async function startModelHost() {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'loadout-model-')))
   await writeFile(join(folder, 'note.txt'), 'The answer is 42.')
   const run = (...args: string[]) => ({ command: process.execPath, args })
-  const host = createHost({
+  const host = createServices({
     policy: [rule('filesystem.write_file', 'deny'), rule('*', 'allow')],
     drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }),
     mcpServers: { everything: run(EVERYTHING), filesystem: run(FILESYSTEM, folder) },

@@ -1,6 +1,7 @@
 /** Hosts and servers that want a sign-in, for tests: real ones, all closed at the end of each test. */
-import { createHost, type Host, type HostOptions, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type HostServices, type ServiceOptions } from '@loadout/core/services'
 import { afterEach } from 'vitest'
 import { callbackOf, follow, type OAuthRules, OAuthServer } from './oauth-server.ts'
 
@@ -19,8 +20,8 @@ export function signInWorld() {
       open.push(started)
       return started
     },
-    hostOf(options: HostOptions = {}): Host {
-      const host = createHost({
+    hostOf(options: ServiceOptions = {}): HostServices {
+      const host = createServices({
         drivers: nodeDrivers({ guard: { privateNetwork: true } }),
         policy: [rule('*', 'allow')],
         signIn: { redirectUrl: REDIRECT },
@@ -33,11 +34,11 @@ export function signInWorld() {
 }
 
 /** The toolkit `mail`, of Ann. */
-export async function register(host: Host, url: string, extra: object = {}) {
+export async function register(host: HostServices, url: string, extra: object = {}) {
   await host.toolkits.register({ name: 'mail', url, ...extra }, ANN)
 }
 
-export async function call(host: Host, userId = 'ann', asked = '') {
+export async function call(host: HostServices, userId = 'ann', asked = '') {
   const args = asked === '' ? {} : { asked }
   const request = { userId, toolkit: 'mail', tool: 'whoami', arguments: args, caller: { type: 'direct' } as const }
   return host.calls.start(request).outcome
@@ -50,7 +51,7 @@ export const textOf = (outcome: Outcome) =>
 
 export const linkOf = (outcome: Outcome) => ('error' in outcome ? outcome.error.action : '')
 
-export async function signIn(host: Host, userId = 'ann', login = userId): Promise<void> {
+export async function signIn(host: HostServices, userId = 'ann', login = userId): Promise<void> {
   const { url } = await host.signIns.start(userId, 'mail')
   await host.signIns.finish(callbackOf(await follow(url, login)), { userId })
 }

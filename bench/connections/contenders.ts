@@ -1,7 +1,8 @@
 /** The bare client of the SDK, one of our connections, and the whole way of a call through a host. */
 
-import { createHost, type Drivers, rule, type Server } from '@loadout/core'
+import { type Drivers, rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type Server } from '@loadout/core/services'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { Target } from './targets.ts'
@@ -72,7 +73,7 @@ export const ourConnection: Contender = async (target) => {
 }
 
 export const ourHost: Contender = async (target) => {
-  const host = createHost({ policy: [rule('*', 'allow')], drivers: drivers() })
+  const host = createServices({ policy: [rule('*', 'allow')], drivers: drivers() })
   const { stored } = await host.toolkits.register({ name: 'bench', server: serverOf(target) }, OWNER)
   await host.catalog.introspect(stored, OWNER.userId)
   const request = { userId: OWNER.userId, toolkit: 'bench', tool: 'echo', caller: { type: 'direct' } as const }

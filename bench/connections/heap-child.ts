@@ -1,5 +1,5 @@
 /** `node --expose-gc heap-child.ts <contender> <era> <url> <count>`: prints the bytes of heap that one connection takes. */
-import { createHost } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { bare, connect, drivers, OWNER, serverOf } from './contenders.ts'
 import type { Era, Target } from './targets.ts'
 
@@ -20,7 +20,7 @@ const OPENERS: Record<string, () => Opener> = {
     return { open: () => called(connect(target, shared)) }
   },
   host() {
-    const host = createHost({ drivers: drivers(), pool: { maxPerUser: 1000, maxPerHost: 1000 } })
+    const host = createServices({ drivers: drivers(), pool: { maxPerUser: 1000, maxPerHost: 1000 } })
     return {
       async open(index) {
         const toolkit = `kit-${index}`

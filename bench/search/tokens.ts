@@ -1,6 +1,7 @@
 /** What tools cost a model: all of them upfront, or the few that a prompt needs and the tool that finds more. */
-import { createHost, type Host, SEARCH_TOOLS } from '@loadout/core'
+import { SEARCH_TOOLS } from '@loadout/core'
 import { wordVectors } from '@loadout/core/node'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { qualityOf } from './measures.ts'
 import { plainBm25 } from './plain-bm25.ts'
 import type { BenchSet, BenchTool } from './sets.ts'
@@ -17,7 +18,7 @@ export interface TokenRow {
 }
 
 /** A toolkit a server, as a user would have them. Which tool of the set a ref means. */
-async function registerAll(host: Host, tools: readonly BenchTool[]): Promise<Map<string, string>> {
+async function registerAll(host: HostServices, tools: readonly BenchTool[]): Promise<Map<string, string>> {
   const idOf = new Map<string, string>()
   for (const [server, own] of Map.groupBy(tools, (tool) => tool.server)) {
     const functions = own.map(({ name, description = '', inputSchema = { type: 'object' } }) => ({
@@ -33,7 +34,7 @@ async function registerAll(host: Host, tools: readonly BenchTool[]): Promise<Map
 }
 
 export async function tokenRows(set: BenchSet): Promise<{ rows: TokenRow[]; tokenizer: string; searchTools: number }> {
-  await using host = createHost({ search: { vectors: wordVectors } })
+  await using host = createServices({ search: { vectors: wordVectors } })
   const idOf = await registerAll(host, set.tools)
   await host.preferences.update('bench', { maxServersPerThread: 100 })
   const thread = host.thread({ userId: 'bench', threadId: 'tokens' })

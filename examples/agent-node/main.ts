@@ -9,12 +9,13 @@ const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
 const tools = [defineTool({ name: 'orders', description: 'Lists orders.', execute: () => ['a-1', 'b-2'] })]
 
 //#region example
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { createModels, nodeAgent } from '@loadout/core/agents'
+import { createServices, type HostServices } from '@loadout/core/services'
 
 // The models are the host's: they are asked for once it is there.
 const agent = nodeAgent({ models: { open: (...given) => models.open(...given) } })
-await using host: Host = createHost({ agent, tools, policy: [rule('*', 'allow')] })
+await using host: HostServices = createServices({ agent, tools, policy: [rule('*', 'allow')] })
 const models = createModels({
   ...host,
   baseUrls,

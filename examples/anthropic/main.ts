@@ -11,8 +11,9 @@ const connection = { apiKey: 'key', baseURL: model.baseUrl.anthropic }
 
 //#region example
 import Anthropic from '@anthropic-ai/sdk'
-import { createHost, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from '@loadout/core/ai/anthropic'
+import { createServices } from '@loadout/core/services'
 
 const shop = {
   name: 'shop',
@@ -27,7 +28,7 @@ const shop = {
   ],
 }
 
-await using host = createHost({ policy: [rule('*', 'allow')] })
+await using host = createServices({ policy: [rule('*', 'allow')] })
 await host.toolkits.register(shop, { tier: 'app' })
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 const client = new Anthropic(connection)

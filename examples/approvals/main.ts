@@ -1,12 +1,13 @@
 /** A call that a person must allow, and an answer that is remembered. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineTool, rule } from '@loadout/core'
+import { defineTool, rule } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 
 const transfer = defineTool({ name: 'transfer', execute: (input) => ({ done: true, ...input }) })
 const balance = defineTool({ name: 'balance', annotations: { readOnlyHint: true }, execute: () => 100 })
 
-await using host = createHost({
+await using host = createServices({
   tools: [transfer, balance],
   policy: [rule('app.transfer', { allowEdits: true }, 'ask')], // where no rule fits, annotations decide
 })

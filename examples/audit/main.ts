@@ -7,8 +7,9 @@ import { join } from 'node:path'
 const dir = await mkdtemp(join(tmpdir(), 'loadout-audit-'))
 
 //#region example
-import { createHost, defineTool } from '@loadout/core'
+import { defineTool } from '@loadout/core'
 import { fileJournal } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 
 const pay = defineTool({
   name: 'pay',
@@ -16,7 +17,7 @@ const pay = defineTool({
   annotations: { readOnlyHint: true },
   execute: ({ amount }: { amount: number }) => `paid ${amount}`,
 })
-const host = createHost({ tools: [pay], audit: { journal: fileJournal({ dir }) } })
+const host = createServices({ tools: [pay], audit: { journal: fileJournal({ dir }) } })
 
 const thread = host.thread({ userId: 'ann', threadId: 'shop' })
 await thread.call({ name: 'app.pay', arguments: { amount: 5, pin: '4711' } })

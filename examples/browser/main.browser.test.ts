@@ -1,5 +1,6 @@
 /** The page itself, in a real browser, against a real server; and loaded again. */
-import { browserKeyRing, createHost } from '@loadout/core'
+import { browserKeyRing } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { indexedDb } from '@loadout/core/storage/indexeddb'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 
@@ -45,7 +46,10 @@ describe('examples/browser', () => {
 
 describe('a host in a browser page', () => {
   const openHost = (database: string) =>
-    createHost({ storage: indexedDb({ database }), keyRing: () => browserKeyRing({ database: `${database}-keys` }) })
+    createServices({
+      storage: indexedDb({ database }),
+      keyRing: () => browserKeyRing({ database: `${database}-keys` }),
+    })
   const me = { tier: 'user', userId: 'me' } as const
 
   it('keeps a legacy session, and a second host finds the toolkit, thread and activations again', async () => {

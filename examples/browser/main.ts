@@ -7,10 +7,11 @@ const url = asked.get('server') ?? 'http://127.0.0.1:4310/mcp'
 const database = asked.get('database') ?? 'loadout'
 
 //#region example
-import { browserKeyRing, createHost } from '@loadout/core'
+import { browserKeyRing } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { indexedDb } from '@loadout/core/storage/indexeddb'
 
-const host = createHost({
+const host = createServices({
   storage: indexedDb({ database }),
   keyRing: () => browserKeyRing({ database: `${database}-keys` }), // a key that even this page cannot read
 })

@@ -17,14 +17,15 @@ const scripted = await startModelServer([
 ])
 const model = createAnthropic({ apiKey: 'key', baseURL: scripted.baseUrl.aiSdkAnthropic })('claude-opus-5-5')
 
-import { createHost, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { toAI } from '@loadout/core/ai'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 import { describe, filter, prefix, providerOptions } from '@loadout/core/transformers'
 //#region example
 import { generateText, isStepCount } from 'ai'
 
-await using host = createHost({ drivers: nodeDrivers(), policy: [rule('*', 'allow')] })
+await using host = createServices({ drivers: nodeDrivers(), policy: [rule('*', 'allow')] })
 const config = {
   serverName: 'filesystem-mcp',
   transport: 'stdio',

@@ -1,12 +1,12 @@
 /** A user's own server, called through the one pipeline. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-//#region example
-import { createHost } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+//#region example
+import { createServices } from '@loadout/core/services'
 
 const filesystem = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
-await using host = createHost({ drivers: nodeDrivers({ stdio: 'on' }) })
+await using host = createServices({ drivers: nodeDrivers({ stdio: 'on' }) })
 
 const files = { name: 'files', command: process.execPath, args: [filesystem, import.meta.dirname] }
 await host.toolkits.register(files, { tier: 'user', userId: 'ann' })

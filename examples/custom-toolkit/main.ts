@@ -1,10 +1,11 @@
 /** A custom toolkit: tools made of code, with secrets, other tools and a function of the app; tried before it is saved. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { createServices } from '@loadout/core/services'
 
-await using host = createHost({
+await using host = createServices({
   executor: quickjs(),
   policy: [rule('*', 'allow')],
   functions: { rate: ({ currency }: { currency: string }) => ({ EUR: 1, USD: 1.1 })[currency] ?? 0 },

@@ -1,7 +1,8 @@
 /** The config of another app becomes toolkits, and toolkits become a config. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, exportToolkits } from '@loadout/core'
+import { exportToolkits } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 
 const config = `{
   // as Claude Code, Cursor and others write it
@@ -10,7 +11,7 @@ const config = `{
     "github": { "type": "http", "url": "https://mcp.example/github", "headers": { "Authorization": "\${GITHUB_AUTH}" } },
   },
 }`
-await using host = createHost()
+await using host = createServices()
 const ann = { tier: 'user', userId: 'ann' } as const
 
 const preview = await host.imports.preview(config, ann) // github: needs-input, because nobody gave GITHUB_AUTH

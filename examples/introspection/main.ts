@@ -1,12 +1,12 @@
 /** Where the tools of a server come from, and what is kept of them. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-//#region example
-import { createHost } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+//#region example
+import { createServices } from '@loadout/core/services'
 
 const filesystem = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
-await using host = createHost({ drivers: nodeDrivers({ stdio: 'on' }) })
+await using host = createServices({ drivers: nodeDrivers({ stdio: 'on' }) })
 
 // A record is stored before anybody looks at its server.
 const files = { name: 'files', command: process.execPath, args: [filesystem, import.meta.dirname] }

@@ -1,12 +1,12 @@
 /** Toolkits that travel with one invocation: nothing is stored, nothing is written, nobody else sees them. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-//#region example
-import { createHost } from '@loadout/core'
 import { nodeDrivers, setupToolkits, withExecutionContext } from '@loadout/core/node'
+//#region example
+import { createServices } from '@loadout/core/services'
 
 const filesystem = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
-await using host = createHost({ drivers: nodeDrivers() })
+await using host = createServices({ drivers: nodeDrivers() })
 
 const toolkits = {
   files: { command: process.execPath, args: [filesystem, import.meta.dirname] },

@@ -1,10 +1,10 @@
 /** An app that has users already brings them by one function. */
 import assert from 'node:assert/strict'
-import { createHost } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 //#region example
 import { createApp } from '@loadout/server'
 
-const host = createHost()
+const host = createServices()
 const userOf = (request: Request) => request.headers.get('x-user') // your session, your cookie, your token
 
 const app = createApp({

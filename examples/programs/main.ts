@@ -1,8 +1,9 @@
 /** A program over tools: only what it returns comes back, and what must be asked pauses it. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { createServices } from '@loadout/core/services'
 
 const orders = Array.from({ length: 200 }, (_, n) => ({ id: `a-${n}`, cents: n * 100 }))
 const tool = (name: string, execute: (input: { id: string }) => unknown) => ({
@@ -13,7 +14,7 @@ const tool = (name: string, execute: (input: { id: string }) => unknown) => ({
 })
 const shop = [tool('list_orders', () => ({ orders })), tool('refund', ({ id }) => `${id} is paid back`)]
 
-await using host = createHost({ executor: quickjs(), policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
+await using host = createServices({ executor: quickjs(), policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
 await host.ready()
 await host.toolkits.register({ id: 'shop', name: 'Shop', tools: shop }, { tier: 'app' })
 const thread = host.thread({ userId: 'ann', threadId: 'support' })

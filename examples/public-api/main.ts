@@ -16,9 +16,10 @@ const model = createAnthropic({ apiKey: 'key', baseURL: models.baseUrl.aiSdkAnth
 const prompt = 'Which issues are open?'
 const dataDir = await mkdtemp(join(tmpdir(), 'public-api-'))
 
-import { createHost, defineToolkit, rule } from '@loadout/core'
+import { defineToolkit, rule } from '@loadout/core'
 import { toAI } from '@loadout/core/ai'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
+import { createServices } from '@loadout/core/services'
 import { pglite } from '@loadout/core/storage/pglite'
 //#region example
 import { isStepCount, streamText } from 'ai'
@@ -26,7 +27,7 @@ import { isStepCount, streamText } from 'ai'
 // With `auth: { type: 'oauth' }` each user signs in to it for themselves.
 const github = defineToolkit({ id: 'github', server: { type: 'http', url: server.url } })
 
-await using host = createHost({
+await using host = createServices({
   storage: pglite({ dataDir }), // and a key file beside it, which only its owner can read
   executor: quickjs({ timeoutMs: 30_000 }),
   policy: [rule('*', { readOnly: true }, 'allow'), rule('github.create_*', 'ask')], // nothing matches → annotations

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { createHost, defineToolkit } from '@loadout/core'
+import { defineToolkit } from '@loadout/core'
 import { getExecutionContext, withExecutionContext } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 
 const github = defineToolkit({
   id: 'github',
@@ -8,7 +9,7 @@ const github = defineToolkit({
   server: { type: 'http', url: 'https://mcp.example/github' },
 })
 
-await using host = createHost() // in memory; pglite({ dataDir }) or postgres({ url }) keep it
+await using host = createServices() // in memory; pglite({ dataDir }) or postgres({ url }) keep it
 await host.toolkits.register(github, { tier: 'app' }) // for every user
 
 // Ann brings a server of her own. Its secret leaves the record before anything is stored.

@@ -1,8 +1,9 @@
 /** A tool of the app that knows which run calls it, also where two users run the same workflow at once. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineTool, rule } from '@loadout/core'
+import { defineTool, rule } from '@loadout/core'
 import { ambientContext, getExecutionContext } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 
 /** Anywhere below a run: nobody hands the context on. */
 const invoice = () => {
@@ -10,7 +11,7 @@ const invoice = () => {
   return { for: principal?.userId, run: runId }
 }
 const tools = [defineTool({ name: 'invoice', description: 'Writes an invoice.', execute: invoice })]
-await using host = createHost({ runInContext: ambientContext, policy: [rule('*', 'allow')], tools })
+await using host = createServices({ runInContext: ambientContext, policy: [rule('*', 'allow')], tools })
 
 const definition = { name: 'billing', nodes: [{ id: 'bill', type: 'tool', ref: 'app.invoice' }] }
 const runs = await Promise.all(['ann', 'bob'].map((userId) => host.workflows.run(userId, { definition })))

@@ -1,10 +1,11 @@
 /** Hundreds of tools, and a model that gets the few that it needs. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { wordVectors } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 
-await using host = createHost({ policy: [rule('*', 'allow')], search: { vectors: wordVectors } })
+await using host = createServices({ policy: [rule('*', 'allow')], search: { vectors: wordVectors } })
 
 // A toolkit waits until it is needed; this one has two hundred tools.
 const tool = (name: string, description: string) => ({

@@ -4,11 +4,11 @@ import { follow, OAuthServer } from '../../test/oauth-server.ts'
 
 const mail = await OAuthServer.start()
 
-//#region example
-import { createHost } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+//#region example
+import { createServices } from '@loadout/core/services'
 
-await using host = createHost({
+await using host = createServices({
   drivers: nodeDrivers({ guard: { privateNetwork: true } }), // only because the server of this example is on this machine
   signIn: { redirectUrl: 'http://localhost:4300/api/oauth/callback' }, // your page that people come back to
 })

@@ -1,6 +1,7 @@
 /** A host with an app's own tracer: what a call tells, and which trace it belongs to. */
 import assert from 'node:assert/strict'
-import { createHost, defineTool, rule } from '@loadout/core'
+import { defineTool, rule } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 //#region example
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
@@ -10,7 +11,7 @@ const tracers = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ 
 const tracer = tracers.getTracer('my-app')
 
 const told: string[] = []
-await using host = createHost({
+await using host = createServices({
   tools: [defineTool({ name: 'greet', inputSchema: { type: 'object' }, execute: () => 'Hello' })],
   policy: [rule('app', 'allow')],
   telemetry: { tracer, onCall: ({ ref, outcome }) => told.push(`${ref} ${outcome}`) }, // and a meter

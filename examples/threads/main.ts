@@ -1,7 +1,8 @@
 /** What a conversation carries, and why. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineTool, rule } from '@loadout/core'
+import { defineTool, rule } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { filter, prefix } from '@loadout/core/transformers'
 import { z } from 'zod'
 
@@ -19,7 +20,7 @@ const orders = defineTool({
 })
 
 // The app's own functions, beside any MCP servers. Without a rule, a tool that does not say that it only reads asks.
-await using host = createHost({ tools: [refund, orders], policy: [rule('app', 'allow')] })
+await using host = createServices({ tools: [refund, orders], policy: [rule('app', 'allow')] })
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 await thread.deactivate('app.refund') // a tombstone: no call of this thread undoes it

@@ -1,7 +1,8 @@
 /** A workflow in code: nodes wait for what they name, a map runs one for each item, and a person is asked before it is sent. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineWorkflow, rule } from '@loadout/core'
+import { defineWorkflow, rule } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 
 const tool = (name: string, execute: (input: Record<string, unknown>) => unknown) => ({
   name,
@@ -25,7 +26,7 @@ const report = defineWorkflow({
   ],
 })
 
-await using host = createHost({ policy: [rule('*', 'allow')] })
+await using host = createServices({ policy: [rule('*', 'allow')] })
 await host.ready()
 await host.toolkits.register({ id: 'web', name: 'Web', tools: web }, { tier: 'app' })
 const mail = [tool('send', ({ pages }) => ({ sent: (pages as string[]).length }))]

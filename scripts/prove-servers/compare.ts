@@ -1,7 +1,8 @@
 /** One server through Loadout and through the official client: what each lists, what some calls answer, and the differences. */
 
-import { createHost, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices } from '@loadout/core/services'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { GalleryServer } from './gallery.ts'
@@ -42,7 +43,7 @@ const environment = (own: Record<string, string>) => ({
 })
 
 async function throughLoadout({ command, args, env }: Installed, calls: Calls): Promise<Seen> {
-  await using host = createHost({ drivers: nodeDrivers(), policy: [rule('*', 'allow')] })
+  await using host = createServices({ drivers: nodeDrivers(), policy: [rule('*', 'allow')] })
   const timeouts = { connectMs: CONNECT_MS, introspectMs: CONNECT_MS }
   const record = { name: 'kit', command, args, env: environment(env), timeouts }
   const { stored } = await host.toolkits.register(record, { tier: 'user', userId: 'prove' })

@@ -2,19 +2,7 @@
 import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  type Agent,
-  clientMetadataOf,
-  createHost,
-  type Drivers,
-  type Host,
-  HostError,
-  type KeyRing,
-  masterKeyRing,
-  type SignInOptions,
-  type Storage,
-  type TelemetryOptions,
-} from '@loadout/core'
+import { type Agent, type Drivers, HostError, type KeyRing, masterKeyRing, type Storage } from '@loadout/core'
 import { createModels, type ModelProvider, type Models } from '@loadout/core/agents/models'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import {
@@ -26,6 +14,13 @@ import {
   nodeDrivers,
   wordVectors,
 } from '@loadout/core/node'
+import {
+  clientMetadataOf,
+  createServices,
+  type HostServices,
+  type SignInOptions,
+  type TelemetryOptions,
+} from '@loadout/core/services'
 import { pglite } from '@loadout/core/storage/pglite'
 import { postgres } from '@loadout/core/storage/postgres'
 import type { Config } from './config.ts'
@@ -41,13 +36,13 @@ export interface OpenHostOptions {
   storage?: Storage | undefined
 }
 
-export async function openHost(config: Config, log: Log, options: OpenHostOptions = {}): Promise<Host> {
+export async function openHost(config: Config, log: Log, options: OpenHostOptions = {}): Promise<HostServices> {
   const { telemetry, address, storage = openStorage(config) } = options
   await makeDataDir(config.dataDir)
   const keyRing = await openKeyRing(config)
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
   const drivers = openDrivers(config, log)
-  const host: Host = createHost({
+  const host: HostServices = createServices({
     agent: agentOf(() => modelsOf(host, config)),
     runInContext: ambientContext,
     storage,
@@ -88,7 +83,7 @@ export function agentOf(models: () => Models): Agent {
 }
 
 /** Models by the settings: the address and the key are of the provider that is named there. */
-export function modelsOf(host: Host, { model, models, modelUrl, modelKey, ceiling }: Config): Models {
+export function modelsOf(host: HostServices, { model, models, modelUrl, modelKey, ceiling }: Config): Models {
   const provider = model?.slice(0, model.indexOf(':')) as ModelProvider | undefined
   const of = <T>(value: T | undefined) => (provider === undefined || value === undefined ? {} : { [provider]: value })
   const { credentials, storage, tokens, fetchFor, app } = host

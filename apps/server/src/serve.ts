@@ -3,8 +3,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { type Host, HostError, type Storage } from '@loadout/core'
+import { HostError, type Storage } from '@loadout/core'
 import { offerTemplate } from '@loadout/core/schema'
+import type { HostServices } from '@loadout/core/services'
 import { createApiKeys } from './auth/api-keys.ts'
 import { byApiKey, heldToUser, localOr, sessionOr } from './auth/authenticate.ts'
 import type { SignIn } from './auth/sign-in.ts'
@@ -113,7 +114,7 @@ export function settingsOf(config: Config): StartSettings {
 }
 
 interface SignInDeps {
-  host: Host
+  host: HostServices
   log: Log
   address: () => string | undefined
 }
@@ -140,7 +141,7 @@ async function openSignIn(config: Config, { host, log, address }: SignInDeps): P
 }
 
 /** Tells the app of what waits for a person, where it wants to be told. */
-function followWaiting(host: Host, log: Log, { webhook, proxy, certificates }: Config) {
+function followWaiting(host: HostServices, log: Log, { webhook, proxy, certificates }: Config) {
   return webhook ? startWebhook(host, log, { ...webhook, proxy, certificates }) : undefined
 }
 

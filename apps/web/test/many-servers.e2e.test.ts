@@ -1,5 +1,5 @@
 /** The page of servers with eighty of them: what is drawn, in which order, and what can be done to many at once. */
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type OpenApp, openApp } from './open-app.ts'
@@ -14,7 +14,7 @@ const toolsOf = (at: number) =>
   }))
 
 /** Commands that do not exist: nothing is started, and a refresh fails at once. */
-async function fill({ toolkits, catalog }: Host): Promise<void> {
+async function fill({ toolkits, catalog }: HostServices): Promise<void> {
   for (let at = 0; at < COUNT; at++) {
     const name = `Server ${String(at).padStart(2, '0')}`
     await toolkits.register({ name, command: '/nowhere/server', args: [String(at)], tools: toolsOf(at) }, USER)

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { createHost, type Host, type Storage } from '@loadout/core'
+import type { Storage } from '@loadout/core'
 import { keyFileRing, nodeDrivers } from '@loadout/core/node'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { memory } from '@loadout/core/storage/memory'
 import { pglite } from '@loadout/core/storage/pglite'
 import { readConfig } from '@loadout/server/config'
@@ -25,7 +26,7 @@ export interface OpenApp extends AsyncDisposable {
 
 /** `fill` works on the host before the server opens it, for steps that only an operator can do; `env` adds settings. */
 export async function openApp(
-  fill?: (host: Host) => Promise<unknown>,
+  fill?: (host: HostServices) => Promise<unknown>,
   env: Record<string, string> = {},
   kind: 'memory' | 'pglite' = 'memory',
 ): Promise<OpenApp> {
@@ -77,11 +78,11 @@ interface Filled {
   storage: Storage
 }
 
-async function withHost({ dataDir, storage }: Filled, fill: (host: Host) => Promise<unknown>): Promise<void> {
+async function withHost({ dataDir, storage }: Filled, fill: (host: HostServices) => Promise<unknown>): Promise<void> {
   const keyRing = await keyFileRing(join(dataDir, 'keys.json'))
   // The server opens the same storage after this host has closed.
   const shared = { ...storage, close: async () => {} }
-  const host = createHost({ storage: shared, keyRing, drivers: nodeDrivers({ stdio: 'on' }) })
+  const host = createServices({ storage: shared, keyRing, drivers: nodeDrivers({ stdio: 'on' }) })
   await host.ready()
   await fill(host)
   await host.close()

@@ -1,5 +1,5 @@
 /** The page of tools with real servers: found, looked at, tried by a form, asked about, cancelled. */
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type OpenApp, openApp } from './open-app.ts'
@@ -9,7 +9,7 @@ import { fixtureServer } from './servers.ts'
 const MANY = 1900
 const ICON = '<svg xmlns="http://www.w3.org/2000/svg" width="17" height="17"><circle cx="8" cy="8" r="8"/></svg>'
 
-async function fillAll(host: Host): Promise<void> {
+async function fillAll(host: HostServices): Promise<void> {
   await fill(host)
   const tools = Array.from({ length: MANY }, (_, n) => ({
     name: `task_${String(n).padStart(4, '0')}`,

@@ -8,7 +8,7 @@ import {
   type RunInContext,
 } from './context.ts'
 import { HostError } from './errors.ts'
-import type { Host } from './host/create-host.ts'
+import type { HostServices } from './host/create-services.ts'
 import type { SetupOptions } from './loadout/setup/setup-toolkits.ts'
 
 export { type FileJournalOptions, fileJournal } from './audit/journal/file-journal.ts'
@@ -34,12 +34,12 @@ export function getExecutionContext(): ExecutionContext | undefined {
   return ambient.getStore()
 }
 
-/** `createHost({ around: ambientContext })`: what a workflow or an invocation calls finds its context by `getExecutionContext()`. */
+/** `createServices({ around: ambientContext })`: what a workflow or an invocation calls finds its context by `getExecutionContext()`. */
 export const ambientContext: RunInContext = (context, work) => ambient.run(context, work)
 
 /** `host.setupToolkits` in the context that is ambient, where none is given. */
 export function setupToolkits(
-  host: Pick<Host, 'setupToolkits'>,
+  host: Pick<HostServices, 'setupToolkits'>,
   names: readonly string[] | undefined,
   options: Partial<SetupOptions> = {},
 ): Promise<Invocation> {

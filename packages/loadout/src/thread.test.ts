@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createHost, type Host } from './host/create-host.ts'
+import { createServices, type HostServices } from './host/create-services.ts'
 import { describe as describedAs, filter, prefix, providerOptions, tighten } from './loadout/transform/transformers.ts'
 import { rule } from './policy/rules.ts'
 import type { PresentedTool } from './schema/toolkit/tool.ts'
@@ -26,9 +26,9 @@ const github = {
 }
 const linkedin = { name: 'linkedin', tools: [tool('search_jobs', { readOnlyHint: true }), tool('apply')] }
 
-let host: Host
+let host: HostServices
 beforeEach(async () => {
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     tools: [defineTool({ name: 'now', inputSchema: z.object({}), execute: () => 'noon' })],
   })
@@ -39,7 +39,7 @@ afterEach(() => host.close())
 
 async function register(
   input: object,
-  owner: Parameters<Host['toolkits']['register']>[1] = { tier: 'user', userId: 'ann' },
+  owner: Parameters<HostServices['toolkits']['register']>[1] = { tier: 'user', userId: 'ann' },
   options = {},
 ) {
   const { stored } = await host.toolkits.register(input, owner, options)
@@ -173,7 +173,7 @@ describe('the loadout of a thread', () => {
   })
 
   it('loses its grants and rules with the thread, so a new thread with the same id has none', async () => {
-    await using asking = createHost({ storage: host.storage })
+    await using asking = createServices({ storage: host.storage })
     const ask = () =>
       asking.calls.start({
         ...ann,

@@ -1,19 +1,19 @@
 /** A server that takes a token and describes no sign-in (R11). */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../src/host/create-host.ts'
+import { createServices, type HostServices } from '../src/host/create-services.ts'
 import { type HttpRefusals, startRefusingServer } from './fixtures/refusing-server.ts'
 
 const TOKEN = 'token-of-the-bearer-only-server'
 const ann = { tier: 'user', userId: 'ann' } as const
 const ADD = 'Add a token or header to this server.'
 
-let host: Host
+let host: HostServices
 let server: HttpRefusals
 
 beforeEach(async () => {
   server = await startRefusingServer('modern', { token: TOKEN })
-  host = createHost({
+  host = createServices({
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     signIn: { redirectUrl: 'http://127.0.0.1:9/api/oauth/callback' },
   })

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { afterEach, expect, it } from 'vitest'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import { createExecutionContext } from '../src/context.ts'
-import { createHost, type Host } from '../src/host/create-host.ts'
+import { createServices, type HostServices } from '../src/host/create-services.ts'
 import { rule } from '../src/policy/rules.ts'
 import { type HttpFaultServer, startFaultServer } from './fixtures/fault-http.ts'
 
@@ -43,9 +43,12 @@ it('context secrets are absent from logs, copies and clones, and other values st
   expect(JSON.stringify(context.toolkits.web)).toContain('${secret:carried.auth.token}')
 })
 
-async function worldOf(): Promise<{ host: Host; server: HttpFaultServer }> {
+async function worldOf(): Promise<{ host: HostServices; server: HttpFaultServer }> {
   const server = await startFaultServer({})
-  const host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  const host = createServices({
+    policy: [rule('*', 'allow')],
+    drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+  })
   closers.push(
     () => host.close(),
     () => server.close(),

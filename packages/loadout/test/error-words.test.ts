@@ -4,14 +4,14 @@ import { listen, makeCertificates } from '../../../test/loopback.ts'
 import { callbackOf, follow, OAuthServer } from '../../../test/oauth-server.ts'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import type { HostError } from '../src/errors.ts'
-import { createHost, type Host } from '../src/host/create-host.ts'
+import { createServices, type HostServices } from '../src/host/create-services.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
-let host: Host
+let host: HostServices
 afterEach(() => host.close())
 
 function open() {
-  host = createHost({
+  host = createServices({
     drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }),
     signIn: { redirectUrl: 'http://127.0.0.1:9/api/oauth/callback' },
   })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import { ERRORS } from '../src/errors.ts'
-import { createHost, type Host } from '../src/host/create-host.ts'
+import { createServices, type HostServices } from '../src/host/create-services.ts'
 import { toolkitState } from '../src/schema/toolkit/toolkit.ts'
 import { memory } from '../src/storage/memory.ts'
 import type { Storage } from '../src/storage/storage.ts'
@@ -13,11 +13,11 @@ const ann = { tier: 'user', userId: 'ann' } as const
 const NO_SERVER = fileURLToPath(new URL('./no-such-file.ts', import.meta.url))
 
 let storage: Storage
-let host: Host
+let host: HostServices
 const servers: HttpFaultServer[] = []
 
 const open = () =>
-  createHost({
+  createServices({
     storage,
     drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }),
   })

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../src/calls/call.ts'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import { HostError } from '../src/errors.ts'
-import { createHost, type Host } from '../src/host/create-host.ts'
+import { createServices, type HostServices } from '../src/host/create-services.ts'
 import { rule } from '../src/policy/rules.ts'
 import {
   type Era,
@@ -16,11 +16,11 @@ import {
 const STDIO = fileURLToPath(new URL('./fixtures/refusing-stdio.ts', import.meta.url))
 const ann = { tier: 'user', userId: 'ann' } as const
 
-let host: Host
+let host: HostServices
 const servers: HttpRefusals[] = []
 
 beforeEach(() => {
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }),
   })

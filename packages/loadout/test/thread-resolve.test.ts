@@ -5,7 +5,7 @@ import type { Selection } from '../src/calls/selection.ts'
 import { quickjs } from '../src/code-mode/quickjs.ts'
 import { createExecutionContext } from '../src/context.ts'
 import type { HostEvent } from '../src/events.ts'
-import { createHost, type Host } from '../src/host/create-host.ts'
+import { createServices, type HostServices } from '../src/host/create-services.ts'
 import { rule } from '../src/policy/rules.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
@@ -29,10 +29,10 @@ const many = Array.from({ length: 60 }, (_, index) =>
   tool(`thing_${index}`, `Does the thing number ${index}.`, { text }),
 )
 
-let host: Host
+let host: HostServices
 let events: HostEvent[]
 beforeEach(async () => {
-  host = createHost({ policy: [rule('*', 'allow')], search: { vectors: false } })
+  host = createServices({ policy: [rule('*', 'allow')], search: { vectors: false } })
   events = []
   host.events.on((event) => events.push(event))
   for (const [name, tools] of Object.entries({ github, mail, many })) await register({ name, tools })
@@ -68,7 +68,7 @@ describe('thread.resolve', () => {
 
   it('withholds code-only tools from direct callers and declares them to programs', async () => {
     await host.close()
-    host = createHost({ policy: [rule('*', 'allow')], executor: quickjs() })
+    host = createServices({ policy: [rule('*', 'allow')], executor: quickjs() })
     await register({ name: 'many', tools: many })
     const ledger = ['book', 'close', 'sum'].map((name) => tool(`${name}_ledger`, `To ${name} the ledger.`, { text }))
     await register({ name: 'coded', tools: ledger, allowedCallers: ['code'] })
@@ -155,7 +155,7 @@ describe('thread.resolve', () => {
     expect(chosen(await bob.resolve({ prompt: 'one' }))).toEqual(['loadout.search_tools'])
   })
 
-  it.each<[string, (thread: ReturnType<Host['thread']>) => Promise<unknown>]>([
+  it.each<[string, (thread: ReturnType<HostServices['thread']>) => Promise<unknown>]>([
     ['resolve', (thread) => thread.resolve(null as never)],
     ['resolve with a number', (thread) => thread.resolve({ prompt: 5 as never })],
     ['load', (thread) => thread.load('github.list_issues' as never)],

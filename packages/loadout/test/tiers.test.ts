@@ -9,7 +9,7 @@ import { programPath } from '../../../test/program-path.ts'
 import { EVERYTHING } from '../../../test/real-servers.ts'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import { createExecutionContext } from '../src/context.ts'
-import { createHost, type Host } from '../src/host/create-host.ts'
+import { createServices, type HostServices } from '../src/host/create-services.ts'
 import { rule } from '../src/policy/rules.ts'
 
 const FAULTY = programPath(fileURLToPath(new URL('./fixtures/fault-stdio.ts', import.meta.url)))
@@ -19,10 +19,10 @@ const bob = { tier: 'user', userId: 'bob' } as const
 const everything = { name: 'Everything', command: node, args: [EVERYTHING] }
 
 let folder: string
-let host: Host
+let host: HostServices
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'loadout-tiers-'))
-  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  host = createServices({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
 })
 afterEach(async () => {
   await host.close()

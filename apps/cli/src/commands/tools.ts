@@ -1,8 +1,9 @@
 /** `loadout tools search "…"`: over what you carry, or over any file of tools. */
 import { readFile } from 'node:fs/promises'
-import { createToolIndex, HostError, readTools, type ToolIndex } from '@loadout/core'
+import { createToolIndex, HostError, readTools } from '@loadout/core'
 import { wordVectors } from '@loadout/core/node'
 import { parse, STRATEGIES } from '@loadout/core/schema'
+import type { ToolIndex } from '@loadout/core/services'
 import { defineCommand } from 'citty'
 import { z } from 'zod'
 import { assertOk, connect } from '../client.ts'

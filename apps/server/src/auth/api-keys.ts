@@ -3,8 +3,9 @@
  * hash, so it needs no slow function. A found key is remembered until `watch()` tells that it changed.
  */
 import { createHash, randomInt } from 'node:crypto'
-import { type Audit, HostError, newId, type Storage } from '@loadout/core'
+import { HostError, newId, type Storage } from '@loadout/core'
 import { type ApiKeyRow, apiKeyInput, type Principal, parse } from '@loadout/core/schema'
+import type { Audit } from '@loadout/core/services'
 import type { z } from 'zod'
 import { createRowCache } from './row-cache.ts'
 

@@ -3,7 +3,8 @@
  * user's transaction reaches them. Of a session's token only a hash is stored, of a provider's tokens nothing.
  */
 import { createHash } from 'node:crypto'
-import { HostError, type Storage, type Transaction } from '@loadout/core'
+import { HostError, type Storage } from '@loadout/core'
+import type { Transaction } from '@loadout/core/services'
 import type { BetterAuthOptions } from 'better-auth'
 import {
   type AdapterFactory,

@@ -1,5 +1,5 @@
 /** Counts who sets out for the provider, and who comes back without getting in; the log tells of whoever comes in. */
-import type { Audit } from '@loadout/core'
+import type { Audit } from '@loadout/core/services'
 import type { Oidc } from './oidc.ts'
 import type { AttemptLimit, Attempts } from './rate-limit.ts'
 import type { Sessions } from './sessions.ts'

@@ -2,7 +2,8 @@
  * A bounded memory of rows on the way of every request, trusted only while the watch is live. A row that was read before a
  * change was told is not kept after it, so that what is over is not remembered by a reader that was slow.
  */
-import type { Change, Storage } from '@loadout/core'
+import type { Storage } from '@loadout/core'
+import type { Change } from '@loadout/core/services'
 
 const REMEMBERED = 10_000
 

@@ -4,8 +4,9 @@
  * held while somebody looks whether anybody operates.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { HostError, newId, type Storage, type Transaction } from '@loadout/core'
+import { HostError, newId, type Storage } from '@loadout/core'
 import type { SignInLinkRow, UserRow } from '@loadout/core/schema'
+import type { Transaction } from '@loadout/core/services'
 import { hashOf } from './auth-rows.ts'
 import type { Passwords } from './better-auth.ts'
 

@@ -1,7 +1,8 @@
 /** Sign-in, in memory and on PGlite. On PostgreSQL and in real processes it stands in `sign-in.pg.test.ts`. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createHost, type Storage } from '@loadout/core'
+import type { Storage } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { memory } from '@loadout/core/storage/memory'
 import { pglite } from '@loadout/core/storage/pglite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -73,7 +74,7 @@ async function empty(storage: Storage): Promise<void> {
 
 describe('an `authenticate` function of the app', () => {
   it('replaces the built-in sign-in', async () => {
-    const host = createHost()
+    const host = createServices()
     const app = createApp({
       host,
       authenticate: (request) => ({ kind: 'session', userId: request.headers.get('x-me') ?? 'me' }),
@@ -94,7 +95,7 @@ describe('an `authenticate` function of the app', () => {
   })
 
   it('is enough for the local user without a sign-in', async () => {
-    const host = createHost()
+    const host = createServices()
     const app = createApp({
       host,
       authenticate: () => ({ kind: 'local', userId: 'local', role: 'operator' }),

@@ -4,8 +4,9 @@
  * gives `createApp` an `authenticate`.
  */
 import { hkdfSync } from 'node:crypto'
-import { type Audit, HostError, type Storage } from '@loadout/core'
+import { HostError, type Storage } from '@loadout/core'
 import { createGuardedFetch, type GuardOptions } from '@loadout/core/node'
+import type { Audit } from '@loadout/core/services'
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
 import { type Log, silentLog } from '../ops/log.ts'
 import { type AuthOptions, createAuth, type OidcSettings, type Passwords } from './better-auth.ts'

@@ -2,8 +2,9 @@
  * Who can sign in, as operators see and change it. Somebody always operates: who would be the last cannot be taken away, and that
  * is looked at while nobody else can change it. Who is disabled has no session any more when the answer is given.
  */
-import { HostError, type Storage, type Transaction } from '@loadout/core'
+import { HostError, type Storage } from '@loadout/core'
 import type { UserRow } from '@loadout/core/schema'
+import type { Transaction } from '@loadout/core/services'
 import { endLinks, endSessions, holdOperators, type MadeLink, makeLink, newUser, operatorsOf } from './sign-in-links.ts'
 
 export interface UserWithMethods extends UserRow {

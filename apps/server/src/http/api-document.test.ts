@@ -1,10 +1,10 @@
-import { createHost } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { expect, it } from 'vitest'
 import { createApp } from './app.ts'
 import { type ApiDocument, referencePage } from './reference-page.ts'
 
 it('the API reference page lists every route and schema and needs no other file', async () => {
-  const host = createHost()
+  const host = createServices()
   const app = createApp({ host, version: '1.2.3', authenticate: async () => undefined })
   const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument
   const answer = await app.request('/api/docs')

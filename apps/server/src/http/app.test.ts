@@ -1,4 +1,4 @@
-import { createHost } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { describe, expect, it } from 'vitest'
 import { createApiKeys } from '../auth/api-keys.ts'
 import { byApiKey, localOr } from '../auth/authenticate.ts'
@@ -9,7 +9,7 @@ const BOOTSTRAP = 'a-bootstrap-key-of-more-than-32-characters'
 const FILES = { name: 'Files', command: 'npx', args: ['-y', 'server-filesystem', '.'] }
 
 function localApp() {
-  const host = createHost()
+  const host = createServices()
   const keys = createApiKeys(host.storage)
   return {
     host,
@@ -18,7 +18,7 @@ function localApp() {
 }
 
 function multiUserApp() {
-  const host = createHost()
+  const host = createServices()
   const keys = createApiKeys(host.storage)
   return { host, ...client(createApp({ host, apiKeys: keys, authenticate: byApiKey(keys, BOOTSTRAP) })) }
 }
@@ -228,8 +228,8 @@ describe('preferences', () => {
 
 describe('a local host', () => {
   const foreign: Record<string, Record<string, string>> = {
-    'a foreign Host': { host: 'evil.example' },
-    'a foreign Host that begins like ours': { host: 'localhost.evil.example:4300' },
+    'a foreign HostServices': { host: 'evil.example' },
+    'a foreign HostServices that begins like ours': { host: 'localhost.evil.example:4300' },
     'a foreign Origin': { origin: 'https://evil.example' },
     'the Origin of another local app': { origin: 'http://localhost:3000' },
     'a null Origin': { origin: 'null' },
@@ -333,7 +333,7 @@ describe('multi-user mode', () => {
 
   it('lets an app supply its own users with one function', async () => {
     const app = createApp({
-      host: createHost(),
+      host: createServices(),
       authenticate: (request) => {
         const user = request.headers.get('x-user')
         return user ? { kind: 'session', userId: user } : undefined

@@ -3,9 +3,10 @@
  * route or in any server that speaks Request and Response. It reads no environment and opens no port.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { type Host, HostError } from '@loadout/core'
+import { HostError } from '@loadout/core'
 import { createModels, type Models } from '@loadout/core/agents/models'
 import { invalidInput } from '@loadout/core/schema'
+import type { HostServices } from '@loadout/core/services'
 import { compress } from 'hono/compress'
 import { NONCE, secureHeaders } from 'hono/secure-headers'
 import type { ZodError } from 'zod'
@@ -59,7 +60,7 @@ import { sendProblem } from './problem.ts'
 export type { Authenticate } from './middleware.ts'
 
 export interface AppOptions {
-  host: Host
+  host: HostServices
   /** Who sent a request. Replace it to bring your own users. */
   authenticate: Authenticate
   /** Accept only requests that name a loopback Host. For a server without sign-in. @default false */

@@ -1,7 +1,8 @@
 /** What is answered of a call, the same whoever asks and when: as it runs here, or as it is kept by whichever process. */
 import { z } from '@hono/zod-openapi'
-import { type CallOutcome, type CallRecord, type Host, HostError, type RunningCall } from '@loadout/core'
+import { type CallOutcome, HostError } from '@loadout/core'
 import { approvalView } from '@loadout/core/schema'
+import type { CallRecord, HostServices, RunningCall } from '@loadout/core/services'
 import type { Context } from 'hono'
 import type { Env } from './env.ts'
 import { named } from './openapi.ts'
@@ -47,7 +48,7 @@ export async function settled(running: RunningCall): Promise<CallResponse> {
 
 /** The same of a call that was begun before, here or elsewhere. */
 export async function settledLater(
-  host: Host,
+  host: HostServices,
   { userId, callId }: Pick<CallRecord, 'userId' | 'callId'>,
   signal: AbortSignal,
 ): Promise<CallResponse> {
@@ -56,12 +57,12 @@ export async function settledLater(
 }
 
 /** As it is now. */
-export async function readCall(host: Host, userId: string, callId: string): Promise<CallResponse> {
+export async function readCall(host: HostServices, userId: string, callId: string): Promise<CallResponse> {
   return stateOf(host, userId, callId) ?? fromRecord(host, await host.records.get(userId, callId))
 }
 
 /** As this process knows it, where it is the one that runs it. */
-function stateOf(host: Host, userId: string, callId: string): CallResponse | undefined {
+function stateOf(host: HostServices, userId: string, callId: string): CallResponse | undefined {
   const state = orNotFound(() => host.calls.get(userId, callId))
   if (state === undefined || (state.status === 'done' && state.isCut)) return undefined
   if (state.status === 'done') return { callId, ...resultOf(state.outcome) }
@@ -72,7 +73,7 @@ function stateOf(host: Host, userId: string, callId: string): CallResponse | und
 
 /** As it is stored, by whichever process. */
 export async function fromRecord(
-  host: Host,
+  host: HostServices,
   { userId, callId, status, outcome, approvalId, finishedAt }: CallRecord,
 ): Promise<CallResponse> {
   if (outcome) return { callId, ...resultOf(asOfNow(outcome, finishedAt)) }

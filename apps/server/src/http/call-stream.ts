@@ -3,7 +3,8 @@
  * gives the call up, unless it was to go on behind or has a key: then it is there later.
  */
 
-import type { CallOutcome, CallRequest, Host, RunningCall } from '@loadout/core'
+import type { CallOutcome } from '@loadout/core'
+import type { CallRequest, HostServices, RunningCall } from '@loadout/core/services'
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { resultOf, viewInput } from './call-responses.ts'
@@ -18,7 +19,7 @@ export interface Streamed {
 }
 
 /** What is refused before it begins is a problem like any other. */
-export async function streamCall(c: Context<Env>, host: Host, streamed: Streamed): Promise<Response> {
+export async function streamCall(c: Context<Env>, host: HostServices, streamed: Streamed): Promise<Response> {
   const { request, idempotencyKey, wait } = streamed
   const gone = new AbortController()
   const early: Array<[event: string, data: object]> = []
@@ -66,7 +67,7 @@ function follow(running: RunningCall, send: Send): Promise<CallOutcome> {
 
 /** One that another process makes, or made. */
 async function followKept(
-  host: Host,
+  host: HostServices,
   { request: { userId }, callId, gone }: { request: CallRequest; callId: string; gone: AbortController },
   send: Send,
 ): Promise<CallOutcome | undefined> {

@@ -1,5 +1,6 @@
 /** When a toolkit was changed, as HTTP says it: who sends it back changes nothing that they have not read. */
-import { HostError, type StoredToolkit } from '@loadout/core'
+import { HostError } from '@loadout/core'
+import type { StoredToolkit } from '@loadout/core/services'
 
 export const ifMatch = {
   name: 'If-Match',

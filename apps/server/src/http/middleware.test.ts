@@ -1,6 +1,7 @@
 /** What a key's scopes open: each scope against a route of each kind. */
-import { createHost } from '@loadout/core'
+
 import { KEY_SCOPES, type KeyScope } from '@loadout/core/schema'
+import { createServices } from '@loadout/core/services'
 import { describe, expect, it } from 'vitest'
 import { createApp } from './app.ts'
 
@@ -28,7 +29,7 @@ const ROUTES: Record<string, { body?: unknown; needs: readonly KeyScope[] }> = {
 
 async function lacks(scope: KeyScope, route: string, body: unknown): Promise<boolean> {
   const app = createApp({
-    host: createHost(),
+    host: createServices(),
     authenticate: () => ({ kind: 'api-key', userId: 'ann', role: 'operator', scopes: [scope] }),
   })
   const [method = '', path = ''] = route.split(' ')
@@ -48,7 +49,7 @@ describe('the scopes of an API key', () => {
 
   it('allow no route when the list is empty', async () => {
     const app = createApp({
-      host: createHost(),
+      host: createServices(),
       authenticate: () => ({ kind: 'api-key', userId: 'ann', scopes: [] }),
     })
     for (const route of Object.keys(ROUTES)) {
@@ -63,7 +64,7 @@ describe('the HTTP entry points', () => {
 
   it('send Strict-Transport-Security only for an HTTPS public URL and not for its subdomains', async () => {
     const sent = async (publicUrl?: string) => {
-      const app = createApp({ host: createHost(), authenticate, publicUrl })
+      const app = createApp({ host: createServices(), authenticate, publicUrl })
       return (await app.request('/healthz')).headers.get('strict-transport-security')
     }
     expect(await sent()).toBeNull()
@@ -73,7 +74,7 @@ describe('the HTTP entry points', () => {
 
   it('return 503 and close the connection once the server is stopping', async () => {
     const stopping = new AbortController()
-    const app = createApp({ host: createHost(), authenticate, stopping: stopping.signal })
+    const app = createApp({ host: createServices(), authenticate, stopping: stopping.signal })
     const json = { body: JSON.stringify({ theme: 'dark' }), headers: { 'content-type': 'application/json' } }
     const patch = () => app.request('/api/preferences', { method: 'PATCH', ...json })
     const before = await patch()

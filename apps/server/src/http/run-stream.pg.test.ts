@@ -1,6 +1,7 @@
 /** A run that one host works on, streamed by another over the same PostgreSQL: each node as it goes, and the run at its end. */
 import { randomBytes } from 'node:crypto'
-import { createHost, defineTool, type Host, masterKeyRing, rule } from '@loadout/core'
+import { defineTool, masterKeyRing, rule } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { postgres } from '@loadout/core/storage/postgres'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
@@ -8,7 +9,7 @@ import { createApp } from './app.ts'
 
 const KEY = randomBytes(32).toString('base64')
 const gates = new Map<string, PromiseWithResolvers<void>>()
-const hosts: Host[] = []
+const hosts: HostServices[] = []
 const apps: ReturnType<typeof createApp>[] = []
 let database: Awaited<ReturnType<typeof createDatabase>>
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
           return place
         },
       })
-    const host = createHost({
+    const host = createServices({
       storage: postgres({ url: database.url }),
       keyRing: await masterKeyRing(KEY),
       tools: [tool('look', { readOnlyHint: true }), tool('write', {}), tool('ask', {})],
@@ -102,7 +103,7 @@ it('the stream of a paused run reports the pause and, after it continues elsewhe
 })
 
 it('a run stream returns 404 to other users', async () => {
-  const app = createApp({ host: hosts[1] as Host, authenticate: () => ({ kind: 'session', userId: 'bob' }) })
+  const app = createApp({ host: hosts[1] as HostServices, authenticate: () => ({ kind: 'session', userId: 'bob' }) })
   const { id } = (await hosts[0]?.workflows.run('ann', {
     definition: { name: 'w', nodes: [node('a', 'write')] },
   })) ?? { id: '' }

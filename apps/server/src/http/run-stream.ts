@@ -3,7 +3,8 @@
  * does not end the run.
  */
 
-import type { Host, HostEvent, RunView } from '@loadout/core'
+import type { HostEvent, RunView } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import type { Env } from './env.ts'
@@ -19,7 +20,7 @@ type Tell = (run: RunView) => object
 /** Begins it, and streams it from its beginning. */
 export async function streamRun(
   c: Context<Env>,
-  host: Host,
+  host: HostServices,
   { start, tell }: { start: () => Promise<RunView>; tell: Tell },
 ): Promise<Response> {
   const { userId } = c.var.principal
@@ -42,7 +43,7 @@ export async function streamRun(
 /** Streams one that was begun before. */
 export async function streamStarted(
   c: Context<Env>,
-  host: Host,
+  host: HostServices,
   { runId, tell }: { runId: string; tell: Tell },
 ): Promise<Response> {
   return follow(c, host, { run: await host.runs.get(c.var.principal.userId, runId), before: [], tell })
@@ -50,7 +51,7 @@ export async function streamStarted(
 
 function follow(
   c: Context<Env>,
-  host: Host,
+  host: HostServices,
   { run, before, tell }: { run: RunView; before: readonly NodeState[]; tell: Tell },
 ): Response {
   const { userId } = c.var.principal

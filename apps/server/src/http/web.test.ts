@@ -2,7 +2,7 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { expect, it } from 'vitest'
 import { createApp } from './app.ts'
 import { serveWeb } from './web.ts'
@@ -11,7 +11,7 @@ it('the web page carries its CSP nonce, and the policy blocks other inline style
   const folder = await mkdtemp(join(tmpdir(), 'loadout-page-'))
   await copyFile(new URL('../../../web/index.html', import.meta.url), join(folder, 'index.html'))
   const app = createApp({
-    host: createHost(),
+    host: createServices(),
     authenticate: () => ({ kind: 'session', userId: 'ann', role: 'user' }),
   })
   serveWeb(app, folder)

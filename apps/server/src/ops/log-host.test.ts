@@ -1,13 +1,14 @@
 /** Which lines an operator finds in the log when toolkits are not what somebody counted on. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createExecutionContext, createHost, type Host } from '@loadout/core'
+import { createExecutionContext } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createLog } from './log.ts'
 import { logHost } from './log-host.ts'
 
-let host: Host
+let host: HostServices
 let lines: Array<Record<string, unknown>>
 /** A server that is always out of order. */
 let server: Server
@@ -18,7 +19,7 @@ beforeEach(async () => {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
   lines = []
   const log = createLog('debug', { write: (line: string) => void lines.push(JSON.parse(line)) })
-  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createServices({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   logHost(host, log)
 })
 afterEach(async () => {

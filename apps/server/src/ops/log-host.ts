@@ -1,8 +1,8 @@
 /** What the host tells of its toolkits, as lines of the log. What somebody has to mend is a warning. */
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Log } from './log.ts'
 
-export function logHost(host: Host, log: Log): void {
+export function logHost(host: HostServices, log: Log): void {
   host.events.on('source-broken', ({ type: _, userId: _user, ...problem }) =>
     log.warn(problem, 'a file of toolkits is broken'),
   )

@@ -3,7 +3,8 @@
  * while a request is served, however deep, has its id. What looks like one of our keys leaves no line.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type CallMeasurement, HostError } from '@loadout/core'
+import { HostError } from '@loadout/core'
+import type { CallMeasurement } from '@loadout/core/services'
 import { isSpanContextValid, trace } from '@opentelemetry/api'
 import type { MiddlewareHandler } from 'hono'
 import pino from 'pino'

@@ -1,8 +1,9 @@
 /** Metrics, traces and logs as an operator sees them. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createHost, defineTool, type HostOptions, rule } from '@loadout/core'
+import { defineTool, rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type ServiceOptions } from '@loadout/core/services'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { afterEach, describe, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
@@ -20,11 +21,11 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-async function start({ multiUser = false, telemetry: more = {} }: { multiUser?: boolean } & HostOptions = {}) {
+async function start({ multiUser = false, telemetry: more = {} }: { multiUser?: boolean } & ServiceOptions = {}) {
   const lines: string[] = []
   const log = createLog('trace', { write: (line: string) => void lines.push(line) })
   const telemetry = await openTelemetry({ serviceName: 'test', otlpEndpoint: undefined }, { version: '1.2.3' })
-  const host = createHost({
+  const host = createServices({
     policy: [rule('*', 'allow')],
     tools: [defineTool({ name: 'now', inputSchema: { type: 'object' }, execute: () => 'noon' })],
     drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }),

@@ -1,5 +1,6 @@
 /** Calls over time: each counted once, in its time, and nobody else's. */
-import { type AuditView, createHost, defineTool } from '@loadout/core'
+import { defineTool } from '@loadout/core'
+import { type AuditView, createServices } from '@loadout/core/services'
 import { describe, expect, it } from 'vitest'
 import { appOfUsers } from '../../test/support/app-of-users.ts'
 import { usageHistory } from './usage-history.ts'
@@ -102,7 +103,7 @@ describe('usage over time', () => {
   })
 
   it('returns empty buckets on a new host', async () => {
-    const host = createHost()
+    const host = createServices()
     const { total, tools } = await usageHistory(host.audit, { userId: 'ann', range: '7d' })
     expect([total.calls, tools]).toEqual([0, []])
     await host.close()

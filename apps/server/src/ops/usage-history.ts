@@ -1,5 +1,5 @@
 /** Calls over time, counted from a user's own lines of the log. Bounded: of very many lines, the newest are looked at. */
-import type { Audit, AuditView } from '@loadout/core'
+import type { Audit, AuditView } from '@loadout/core/services'
 
 export const RANGES = ['1h', '24h', '7d', '30d'] as const
 export type Range = (typeof RANGES)[number]

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createHost, defineTool } from '@loadout/core'
+import { defineTool } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { expect, it } from 'vitest'
 import { silentLog } from './log.ts'
 import { startWebhook } from './webhook.ts'
@@ -14,7 +15,7 @@ it('the webhook sends pending approvals to the app, signed and masked, and retri
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
-  const host = createHost({ tools: [defineTool({ name: 'pay', execute: () => 'paid' })] })
+  const host = createServices({ tools: [defineTool({ name: 'pay', execute: () => 'paid' })] })
   const webhook = startWebhook(host, silentLog, { url, secret: 'shared', waitMs: [10] })
   const call = { userId: 'ann', toolkit: 'app', tool: 'pay', caller: { type: 'direct' as const } }
   const running = host.calls.start({ ...call, arguments: { password: 'hunter22' } })

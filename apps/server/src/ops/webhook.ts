@@ -3,8 +3,9 @@
  * whose secrets are masked already; nothing waits for it, and what cannot be told is logged.
  */
 import { createHmac } from 'node:crypto'
-import type { Host, HostEvent } from '@loadout/core'
+import type { HostEvent } from '@loadout/core'
 import { createGuardedFetch } from '@loadout/core/node'
+import type { HostServices } from '@loadout/core/services'
 import type { Config } from '../config.ts'
 import type { Log } from './log.ts'
 
@@ -21,7 +22,7 @@ export interface WebhookOptions {
 const TIMEOUT_MS = 10_000
 const WAIT_MS = [1000, 5000, 30_000]
 
-export function startWebhook(host: Host, log: Log, options: WebhookOptions): { stop(): Promise<void> } {
+export function startWebhook(host: HostServices, log: Log, options: WebhookOptions): { stop(): Promise<void> } {
   const { url, secret, proxy, certificates, waitMs = WAIT_MS } = options
   const guarded = createGuardedFetch({
     privateNetwork: true,

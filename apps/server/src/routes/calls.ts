@@ -1,7 +1,7 @@
 /** Calls: waited for, followed as a stream, or left to go on behind and asked for later. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { CallRequest, Host } from '@loadout/core'
 import { policyRules } from '@loadout/core/schema'
+import type { CallRequest, HostServices } from '@loadout/core/services'
 import type { MiddlewareHandler } from 'hono'
 import {
   block,
@@ -125,7 +125,7 @@ const withCallId: MiddlewareHandler<Env> = async (c, next) => {
   c.res = new Response(told, { status: c.res.status, headers: c.res.headers })
 }
 
-export function callRoutes(host: Host) {
+export function callRoutes(host: HostServices) {
   const app = new OpenAPIHono<Env>()
   app.use('/tools/:toolkit/:tool/call', withCallId)
   app.use('/calls/:id', withCallId)

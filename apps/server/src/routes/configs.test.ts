@@ -1,14 +1,14 @@
 /** The stored tools of a config: also those that are not active, with why. */
-import { createHost, type Host } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterEach, expect, it } from 'vitest'
 import { LOCAL } from '../auth/authenticate.ts'
 import { createApp } from '../http/app.ts'
 
-let host: Host
+let host: HostServices
 afterEach(() => host.close())
 
 it('removed and invalid tools are listed as inactive with the reason', async () => {
-  host = createHost()
+  host = createServices()
   const app = createApp({ host, authenticate: () => LOCAL })
   const request = async (method: string, path: string, body?: unknown) => {
     const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }

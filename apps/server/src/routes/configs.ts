@@ -1,7 +1,8 @@
 /** Source 003's routes: a config with its type, its introspection, and the tools of all configs by name. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type CatalogTool, type Host, HostError, type StoredToolkit } from '@loadout/core'
+import { HostError } from '@loadout/core'
 import { configType, toolManifest } from '@loadout/core/schema'
+import type { CatalogTool, HostServices, StoredToolkit } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -80,7 +81,7 @@ const tools = createRoute({
   },
 })
 
-export function configRoutes(host: Host) {
+export function configRoutes(host: HostServices) {
   const own = async (userId: string, uscoId?: string) => {
     if (uscoId === undefined) return (await host.toolkits.list(userId)).filter((stored) => stored.tier === 'user')
     const found = await host.toolkits.find(userId, uscoId)

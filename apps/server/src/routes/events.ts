@@ -1,5 +1,6 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { APP_OWNER, type Host, type HostEvent } from '@loadout/core'
+import type { HostEvent } from '@loadout/core'
+import { APP_OWNER, type HostServices } from '@loadout/core/services'
 import { streamSSE } from 'hono/streaming'
 import type { Env } from '../http/env.ts'
 import type { IsStill } from '../http/middleware.ts'
@@ -25,7 +26,7 @@ const events = createRoute({
 const WAYS_IN: ReadonlySet<string> = new Set(['sessions', 'apiKeys', 'users'])
 
 /** `isStill`: whether a request is still of who it was of; a stream that is not ends. */
-export function eventRoutes(host: Host, stopping: AbortSignal, isStill: IsStill) {
+export function eventRoutes(host: HostServices, stopping: AbortSignal, isStill: IsStill) {
   return new OpenAPIHono<Env>().openapi(events, (c) => {
     const { userId, role } = c.var.principal
     return streamSSE(c, async (stream) => {

@@ -1,7 +1,8 @@
 /** Configs of other apps, in and out. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { exportToolkits, type Host, type ImportReport } from '@loadout/core'
+import { exportToolkits } from '@loadout/core'
 import { exportedConfig, exportFormat, importOptions, importReport, parse } from '@loadout/core/schema'
+import type { HostServices, ImportReport } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -35,7 +36,7 @@ const list = createRoute({
   responses: { 200: json(named(exportedConfig, 'ExportedConfig'), 'The config'), ...problemResponses },
 })
 
-export function importRoutes(host: Host) {
+export function importRoutes(host: HostServices) {
   return new OpenAPIHono<Env>()
     .openapi(save, async (c) => {
       const { userId } = c.var.principal
@@ -77,7 +78,7 @@ function readBody(body: Record<string, unknown>) {
 const AT_ONCE = 4
 
 /** Looks at what was imported, a few at a time: a large config must not start all of its servers in one moment. */
-async function lookBehind(host: Host, userId: string, { entries }: ImportReport): Promise<void> {
+async function lookBehind(host: HostServices, userId: string, { entries }: ImportReport): Promise<void> {
   const ids = entries.flatMap(({ id, status }) => (id && (status === 'added' || status === 'updated') ? [id] : []))
   const look = async () => {
     for (let id = ids.shift(); id !== undefined; id = ids.shift()) {

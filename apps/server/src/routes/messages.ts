@@ -3,9 +3,10 @@
  * cost as data parts; who leaves the stream gives it up. The thread has the history, whatever a client sends.
  */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError } from '@loadout/core'
+import { HostError } from '@loadout/core'
 import { type Models, modelName } from '@loadout/core/agents/models'
 import { messageView, parse, resolveInput, stepLimit, tokenBudget, userMessage } from '@loadout/core/schema'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -70,7 +71,7 @@ const clear = createRoute({
   responses: { 204: { description: 'It is forgotten' }, ...problemResponses },
 })
 
-export function messageRoutes(host: Host, models: Models, stopping: AbortSignal) {
+export function messageRoutes(host: HostServices, models: Models, stopping: AbortSignal) {
   return new OpenAPIHono<Env>()
     .openapi(say, async (c) => {
       const { userId } = c.var.principal

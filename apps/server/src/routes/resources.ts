@@ -1,5 +1,5 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -96,7 +96,7 @@ const getPrompt = createRoute({
   responses: { 200: whole, ...problemResponses },
 })
 
-export function resourceRoutes({ resources, prompts, skills }: Host) {
+export function resourceRoutes({ resources, prompts, skills }: HostServices) {
   return new OpenAPIHono<Env>()
     .openapi(listResources, async (c) =>
       c.json({ items: await resources.list(c.var.principal.userId, c.req.valid('param').id) }, 200),

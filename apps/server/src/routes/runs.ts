@@ -1,7 +1,7 @@
 /** Programs of threads, and what runs did. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from '@loadout/core'
 import { programInput, runView } from '@loadout/core/schema'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -65,7 +65,7 @@ const decide = createRoute({
 
 const OVER = new Set(['completed', 'failed', 'cancelled'])
 
-export function runRoutes(host: Host) {
+export function runRoutes(host: HostServices) {
   return new OpenAPIHono<Env>()
     .openapi(start, async (c) => {
       const { userId } = c.var.principal

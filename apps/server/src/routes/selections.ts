@@ -1,7 +1,8 @@
 /** What a model gets with a prompt, and what a thread has loaded. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host, SelectedTool, Selection, Thread } from '@loadout/core'
+import type { SelectedTool, Selection } from '@loadout/core'
 import { activationRef, resolveInput, selection as selectionSchema, toolManifest } from '@loadout/core/schema'
+import type { HostServices, Thread } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { idParam, json, jsonBodyOf } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -69,7 +70,7 @@ const unload = createRoute({
   request: { params: idParam, query: z.strictObject({ ref: z.string().min(1).max(400).optional() }) },
 })
 
-export function selectionRoutes(host: Host) {
+export function selectionRoutes(host: HostServices) {
   /** A thread of the caller, or 404. */
   const own = async (userId: string, id: string): Promise<Thread> => {
     await host.threads.get(userId, id)

@@ -1,6 +1,6 @@
 /** Starts of servers: they can be cancelled. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { assertOperator } from '../http/middleware.ts'
 import { idParam, json } from '../http/openapi.ts'
@@ -15,7 +15,7 @@ const cancel = createRoute({
   responses: { 200: json(toolkit, 'The toolkit after the start was cancelled'), ...problemResponses },
 })
 
-export function startRoutes(host: Host) {
+export function startRoutes(host: HostServices) {
   return new OpenAPIHono<Env>().openapi(cancel, async (c) => {
     const { userId } = c.var.principal
     const stored = await host.toolkits.find(userId, c.req.valid('param').id)

@@ -1,6 +1,5 @@
 /** Conversations and what they carry. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host, Narrowing, StoredThread, Thread } from '@loadout/core'
 import {
   activationRef,
   loadoutEntry,
@@ -10,6 +9,7 @@ import {
   threadSettings,
   tier as tierSchema,
 } from '@loadout/core/schema'
+import type { HostServices, Narrowing, StoredThread, Thread } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -169,7 +169,7 @@ const explain = createRoute({
   responses: { 200: json(explained, 'All of them'), ...problemResponses },
 })
 
-export function threadRoutes(host: Host) {
+export function threadRoutes(host: HostServices) {
   /** A thread of the caller, or 404. */
   const own = async (userId: string, id: string): Promise<Thread> => {
     await host.threads.get(userId, id)

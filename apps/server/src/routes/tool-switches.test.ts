@@ -1,6 +1,7 @@
 /** Single tools of what the operator provides, switched by and for one user. */
-import { type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
+import type { HostServices } from '@loadout/core/services'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type AppOfUsers, type Ask, appOfUsers } from '../../test/support/app-of-users.ts'
 
@@ -8,7 +9,7 @@ const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, execute
 const WIKI = { name: 'wiki', tools: [tool('search'), tool('edit'), tool('list')] }
 
 let app: AppOfUsers
-let host: Host
+let host: HostServices
 const ann = () => app.as('ann')
 beforeEach(async () => {
   app = appOfUsers({ executor: quickjs(), policy: [rule('*', 'allow')] })

@@ -2,7 +2,8 @@
  * Single tools switched by and for their user alone, whoever provides them. Off is a word at the user's tier; on takes it back, and is
  * said itself only where a wider word of the same user would still keep the tool off. What the operator switched off stays off.
  */
-import { type Host, HostError, type StoredToolkit } from '@loadout/core'
+import { HostError } from '@loadout/core'
+import type { HostServices, StoredToolkit } from '@loadout/core/services'
 
 export type Switches = Readonly<Record<string, boolean>>
 
@@ -10,7 +11,7 @@ export type Switches = Readonly<Record<string, boolean>>
 const patternOf = (name: string): string => name.replace(/[*?[]/g, '[$&]').replaceAll('{', '?')
 
 export async function switchTools(
-  host: Pick<Host, 'activations' | 'loadouts' | 'catalog'>,
+  host: Pick<HostServices, 'activations' | 'loadouts' | 'catalog'>,
   userId: string,
   { stored, switches }: { stored: StoredToolkit; switches: Switches },
 ): Promise<void> {
@@ -29,7 +30,7 @@ export async function switchTools(
 }
 
 /** Those that a wider word of the user keeps off. */
-async function stillOff({ loadouts }: Pick<Host, 'loadouts'>, userId: string, { uscoId }: StoredToolkit) {
+async function stillOff({ loadouts }: Pick<HostServices, 'loadouts'>, userId: string, { uscoId }: StoredToolkit) {
   const { entries } = await loadouts.of({ userId }, { behind: true })
   const own = entries.filter(
     (entry) =>
@@ -40,7 +41,7 @@ async function stillOff({ loadouts }: Pick<Host, 'loadouts'>, userId: string, { 
 }
 
 async function assertKnown(
-  { catalog }: Pick<Host, 'catalog'>,
+  { catalog }: Pick<HostServices, 'catalog'>,
   userId: string,
   { stored, names }: { stored: StoredToolkit; names: readonly string[] },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 /** Two who change one toolkit: who asks for it writes over nothing that they have not read. */
-import { createHost } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { expect, it } from 'vitest'
 import { createApp } from '../http/app.ts'
 
@@ -10,7 +10,7 @@ it.each([
   'a change with If-Match holds only where nobody changed the toolkit since it was read, on %s',
   async (at, role) => {
     const app = createApp({
-      host: createHost(),
+      host: createServices(),
       authenticate: () => ({ kind: 'session', userId: 'ann', role }),
     })
     const send = (line: string, body: object, headers: Record<string, string> = {}) => {

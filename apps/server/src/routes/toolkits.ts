@@ -1,6 +1,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError, type StoredToolkit } from '@loadout/core'
+import { HostError } from '@loadout/core'
 import { toolkitView as libraryView, listedToolkit, parse } from '@loadout/core/schema'
+import type { HostServices, StoredToolkit } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { changedAt, etagOf, ifMatch } from '../http/etag.ts'
 import { assertOperator } from '../http/middleware.ts'
@@ -119,7 +120,7 @@ const output = createRoute({
   responses: { 200: json(serverOutput, 'The latest of it, oldest first'), ...problemResponses },
 })
 
-export function toolkitRoutes(host: Host) {
+export function toolkitRoutes(host: HostServices) {
   /** Looks at the server; a failure is in the state of the view, because the record is saved all the same. */
   const viewAfterLook = async (userId: string, stored: StoredToolkit) => {
     if (stored.enabled) await host.catalog.introspect(stored, userId).catch(() => {})
@@ -190,7 +191,7 @@ export function toolkitRoutes(host: Host) {
     })
 }
 
-function outputOf(host: Host, stored: StoredToolkit, userId: string): z.infer<typeof serverOutput> {
+function outputOf(host: HostServices, stored: StoredToolkit, userId: string): z.infer<typeof serverOutput> {
   const own = host.connections.outputOf(stored, userId)
   // Who looks at the app's servers for the app has a connection of its own.
   const { running, lines } = own.lines.length > 0 ? own : host.connections.outputOf(stored, stored.userId)
@@ -219,7 +220,7 @@ const touchesServer = (changes: Record<string, unknown>) =>
   Object.keys(changes).some((field) => !NOT_SERVER.has(field)) || changes.enabled === true
 
 async function switchGlobal(
-  host: Host,
+  host: HostServices,
   { userId, id, changes }: { userId: string; id: string; changes: Record<string, unknown> },
 ) {
   const other = Object.keys(changes).find((field) => field !== 'enabled')

@@ -1,7 +1,7 @@
 /** Which tools fit: exactly as a model would find them. And of each, whether it is carried, and why. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from '@loadout/core'
 import { reason as reasonSchema, tier } from '@loadout/core/schema'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { idText, json, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -95,7 +95,7 @@ const declaration = createRoute({
   },
 })
 
-export function toolRoutes(host: Host) {
+export function toolRoutes(host: HostServices) {
   const tools = new OpenAPIHono<Env>().openapi(explain, async (c) => {
     // What is known already: who looks at a page waits for no server.
     const { entries } = await host.loadouts.of({ userId: c.var.principal.userId }, { behind: true })

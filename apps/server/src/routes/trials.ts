@@ -1,6 +1,7 @@
 /** A try of a custom toolkit before it is saved: one call of one tool, by the rules of every call. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError, type Trial } from '@loadout/core'
+import { HostError } from '@loadout/core'
+import type { HostServices, Trial } from '@loadout/core/services'
 import { block } from '../http/call-responses.ts'
 import type { Env } from '../http/env.ts'
 import { idText, json, jsonBodyOf } from '../http/openapi.ts'
@@ -53,7 +54,7 @@ const tryOne = createRoute({
   responses: { 200: json(trial, 'What came of it'), ...problemResponses },
 })
 
-export function trialRoutes(host: Host) {
+export function trialRoutes(host: HostServices) {
   return new OpenAPIHono<Env>().openapi(tryOne, async (c) => {
     const { userId, scopes } = c.var.principal
     const { name, config_json, threadId, ...given } = c.req.valid('json')

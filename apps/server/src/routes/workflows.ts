@@ -1,7 +1,8 @@
 /** Workflows: stored with their versions, checked, and invoked. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError, type RunView } from '@loadout/core'
+import { HostError, type RunView } from '@loadout/core'
 import { policyRules, runView, workflowView } from '@loadout/core/schema'
+import type { HostServices } from '@loadout/core/services'
 import type { Context } from 'hono'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
@@ -182,11 +183,11 @@ const rerun = createRoute({
 
 const OVER = new Set(['completed', 'failed', 'cancelled'])
 
-export function workflowRoutes(host: Host) {
+export function workflowRoutes(host: HostServices) {
   return invokeRoutes(host, storedRoutes(host))
 }
 
-function storedRoutes(host: Host) {
+function storedRoutes(host: HostServices) {
   const { workflows } = host
   return new OpenAPIHono<Env>()
     .openapi(list, async (c) => {
@@ -228,7 +229,7 @@ function storedRoutes(host: Host) {
     })
 }
 
-function invokeRoutes(host: Host, app: ReturnType<typeof storedRoutes>) {
+function invokeRoutes(host: HostServices, app: ReturnType<typeof storedRoutes>) {
   return app
     .openapi(invoke, async (c) => {
       const { principal } = c.var
@@ -257,7 +258,7 @@ function invokeRoutes(host: Host, app: ReturnType<typeof storedRoutes>) {
 
 async function answer(
   c: Context<Env>,
-  host: Host,
+  host: HostServices,
   { start, waits }: { start: () => Promise<RunView>; waits: boolean },
 ): Promise<Response> {
   if (c.req.header('accept')?.includes('text/event-stream')) return streamRun(c, host, { start, tell: invocationOf })

@@ -1,5 +1,6 @@
 /** How far one answer goes, over HTTP: what is asked for, within what operators store, within what the server was started with. */
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { startModelServer } from '@loadout/core/testing'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
@@ -7,7 +8,7 @@ import { createApp } from '../../src/http/app.ts'
 import { agentOf, modelsOf } from '../../src/open-host.ts'
 import { settingsOf } from '../../src/serve.ts'
 
-let host: Host
+let host: HostServices
 let server: Awaited<ReturnType<typeof startModelServer>>
 let app: ReturnType<typeof createApp>
 
@@ -23,7 +24,7 @@ beforeEach(async () => {
     LOADOUT_MAX_TOKENS_PER_ANSWER: '400',
   })
   const tool = { name: 'note', description: 'Notes it.', inputSchema: { type: 'object' }, execute: () => 'noted' }
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     tools: [tool],
     agent: agentOf(() => modelsOf(host, config)),

@@ -1,5 +1,6 @@
 /** The log over HTTP: whose lines, in which form, and what operators may. */
-import { createHost, defineTool } from '@loadout/core'
+import { defineTool } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { appOfUsers } from '../support/app-of-users.ts'
@@ -86,7 +87,7 @@ describe('GET /api/audit', () => {
   })
 
   it('streams an export file in chunks', async () => {
-    const host = createHost()
+    const host = createServices()
     for (let i = 0; i < 2500; i++) void host.audit.record({ userId: 'ann', action: '=1+1', detail: { i } })
     const app = createApp({ host, authenticate: () => ({ kind: 'session', userId: 'ann' }) })
     const csv = await app.request('/api/audit?format=csv')

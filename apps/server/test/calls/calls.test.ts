@@ -1,11 +1,12 @@
 /** The call route, whole: waited for, asked about, streamed, left to go on, made once, and too large. */
-import { createHost, defineTool, type Host, HostError, rule } from '@loadout/core'
+import { defineTool, HostError, rule } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createApp } from '../../src/http/app.ts'
 
 type Answer = ReturnType<typeof JSON.parse>
-let host: Host
+let host: HostServices
 let made: number
 let finish: () => void
 let slowSignal: AbortSignal | undefined
@@ -54,7 +55,7 @@ beforeEach(() => {
     finish = () => resolve('done')
   })
   const allowed = ['count', 'crash', 'slow'].map((name) => rule(`app.${name}`, 'allow'))
-  host = createHost({ tools: [count, pay, large, fail, crash, slow, busy], policy: allowed })
+  host = createServices({ tools: [count, pay, large, fail, crash, slow, busy], policy: allowed })
   const app = createApp({
     host,
     authenticate: (got) => ({ kind: 'session', userId: got.headers.get('x-user') ?? 'ann' }),

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost, defineTool, masterKeyRing, rule } from '@loadout/core'
+import { defineTool, masterKeyRing, rule } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { pglite } from '@loadout/core/storage/pglite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
@@ -16,7 +17,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 async function open() {
   const image = { type: 'image', mimeType: 'image/png', data: 'a'.repeat(2_000_000) }
-  const host = createHost({
+  const host = createServices({
     storage: pglite({ dataDir }),
     keyRing: await masterKeyRing(KEY),
     tools: [

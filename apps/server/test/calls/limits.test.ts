@@ -1,10 +1,11 @@
 /** Limits and large results over HTTP: what is limited says when to come back, what is null is gone, what is kept is read. */
-import { createHost, defineTool, type Host, rule } from '@loadout/core'
+import { defineTool, rule } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createApp } from '../../src/http/app.ts'
 
-let host: Host
+let host: HostServices
 let app: ReturnType<typeof createApp>
 const tools = [
   defineTool({
@@ -18,7 +19,7 @@ const tools = [
   }),
 ]
 beforeEach(() => {
-  host = createHost({ policy: [rule('*', 'allow')], tools })
+  host = createServices({ policy: [rule('*', 'allow')], tools })
   app = createApp({ host, authenticate: () => ({ kind: 'session', userId: 'ann', role: 'operator' }) })
 })
 afterEach(() => host.close())

@@ -2,8 +2,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { createModels } from '@loadout/core/agents'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { startModelServer } from '@loadout/core/testing'
 import {
   parseJsonEventStream,
@@ -18,7 +19,7 @@ import { createApp } from '../../src/http/app.ts'
 type Server = Awaited<ReturnType<typeof startModelServer>>
 type Script = Parameters<typeof startModelServer>[0]
 
-let host: Host
+let host: HostServices
 let server: Server
 let app: ReturnType<typeof createApp>
 let called: string[]
@@ -43,7 +44,7 @@ async function start(
   { model = 'anthropic:claude-opus-5-5', paceMs, keys = KEYS }: { model?: string; paceMs?: number; keys?: object } = {},
 ) {
   called = []
-  host = createHost({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')], approvalMs: 5000 })
+  host = createServices({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')], approvalMs: 5000 })
   const inputSchema = { type: 'object', properties: { order: { type: 'string' } } }
   const tool = (name: string, description: string, answer: unknown) => ({
     name,

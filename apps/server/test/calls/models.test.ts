@@ -1,12 +1,13 @@
 /** Which models the app pays for, as its settings say: chats, agent nodes, looks ahead and what is listed agree. */
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { startModelServer } from '@loadout/core/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { createApp } from '../../src/http/app.ts'
 import { agentOf, modelsOf } from '../../src/open-host.ts'
 
-let host: Host
+let host: HostServices
 let server: Awaited<ReturnType<typeof startModelServer>>
 let app: ReturnType<typeof createApp>
 let called: number
@@ -21,7 +22,7 @@ beforeEach(async () => {
     LOADOUT_MODEL_KEY: 'key-of-the-app',
   })
   const tool = { name: 'note', inputSchema: { type: 'object' }, execute: () => ++called }
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     tools: [tool],
     agent: agentOf(() => modelsOf(host, config)),

@@ -10,8 +10,9 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createExecutionContext, type Host } from '@loadout/core'
+import { createExecutionContext } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import type { HostServices } from '@loadout/core/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Ask, appOfUsers } from '../support/app-of-users.ts'
 import { type Canary, type HostileRecord, hostileRecords, plant, TEMPLATES } from '../support/hostile-stdio.ts'
@@ -61,7 +62,7 @@ const marks = ({ dir }: Canary) => readdirSync(dir).filter((name) => /^(marked|l
 /** Everything by which a user can bring a record to a server, with the toolkit that it made where it made one. */
 interface Visit {
   ask: Ask
-  host: Host
+  host: HostServices
   userId: string
   name: string
   record: HostileRecord

@@ -1,7 +1,8 @@
 /** Two users with the same ids never meet, on any route; and what looks for leaks finds those that are planted. */
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -9,14 +10,14 @@ import { findLeaks, type World } from '../support/isolation.ts'
 import { OPERATOR, USERS } from '../support/isolation-routes.ts'
 
 let server: RunningServer
-let host: Host
+let host: HostServices
 let world: World
 beforeAll(async () => {
   server = await startHttpServer('modern')
 })
 afterAll(() => server.close())
 beforeEach(() => {
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     executor: quickjs(),
     drivers: nodeDrivers({ stdio: 'on', guard: { privateNetwork: true } }),

@@ -132,9 +132,9 @@ it('a process with another master key does not start and reports the fix', async
 })
 
 it('a credential row that is copied to another user, toolkit or field does not decrypt', async () => {
-  const { createHost, masterKeyRing } = await import('@loadout/core')
+  const { createServices, masterKeyRing } = await import('@loadout/core/services')
   const { postgres } = await import('@loadout/core/storage/postgres')
-  const host = createHost({ storage: postgres({ url: databaseUrl }), keyRing: await masterKeyRing(MASTER) })
+  const host = createServices({ storage: postgres({ url: databaseUrl }), keyRing: await masterKeyRing(MASTER) })
   const { stored } = await host.toolkits.register(
     { name: 'mine', command: 'x', env: { TOKEN: 'ann-only' } },
     { tier: 'user', userId: 'ann' },

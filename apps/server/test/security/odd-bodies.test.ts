@@ -2,7 +2,7 @@
  * A body that nobody expects is refused, and the server goes on: every route with every kind of wrong body, none of them an
  * error of ours. (LibreChat CVE-2026-31949: one malformed body ended the process.)
  */
-import { createHost, type Host } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSignIn } from '../../src/auth/sign-in.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -30,11 +30,11 @@ const BODIES: Record<string, string> = {
   'large numbers': '{"limit":1e999,"offset":-1e308,"name":1e400}',
 }
 
-let host: Host
+let host: HostServices
 let app: ReturnType<typeof createApp>
 let routes: Array<{ method: string; path: string }>
 beforeAll(async () => {
-  host = createHost()
+  host = createServices()
   const signIn = createSignIn({ storage: host.storage, secret: 's'.repeat(40), baseUrl: () => 'http://localhost' })
   app = createApp({ host, signIn, authenticate: () => ({ kind: 'session', userId: 'ann', role: 'operator' }) })
   const { paths } = await (await app.request('/api/openapi.json')).json()

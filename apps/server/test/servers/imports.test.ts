@@ -1,4 +1,4 @@
-import { createHost } from '@loadout/core'
+import { createServices } from '@loadout/core/services'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 
@@ -7,7 +7,7 @@ const GITHUB = { type: 'http', url: 'https://a.example/mcp', headers: { Authoriz
 const CONFIG = { mcpServers: { files: FILES, github: GITHUB } }
 
 function appFor() {
-  const host = createHost()
+  const host = createServices()
   const app = createApp({
     host,
     authenticate: (request) => ({ kind: 'session', userId: request.headers.get('x-user') ?? 'ann' }),

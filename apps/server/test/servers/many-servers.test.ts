@@ -1,6 +1,7 @@
 /** Eighty servers with 2,310 tools at once: the list stays small, `resolve` uses all of them, nothing is started to list them. */
 import { gunzipSync } from 'node:zlib'
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../src/auth/api-keys.ts'
 import { LOCAL } from '../../src/auth/authenticate.ts'
@@ -33,10 +34,10 @@ function toolOf(at: number) {
   return { name, description: `${words(20 + (next() % 50))}.`, inputSchema: { type: 'object', properties } }
 }
 
-let host: Host
+let host: HostServices
 let app: ReturnType<typeof createApp>
 beforeAll(async () => {
-  host = createHost({ policy: [rule('*', 'allow')], search: { vectors: false } })
+  host = createServices({ policy: [rule('*', 'allow')], search: { vectors: false } })
   app = createApp({ host, apiKeys: createApiKeys(host.storage), authenticate: () => LOCAL })
   for (let at = 0; at < SERVERS; at++) {
     const from = Math.floor((at * TOOLS) / SERVERS)

@@ -1,7 +1,8 @@
 /** Sign-in over the API: links, the page people come back to, and everything that must not be taken there. */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { follow, OAuthServer } from '../../../../test/oauth-server.ts'
 import { createPeople } from '../../src/auth/user-admin.ts'
@@ -11,12 +12,12 @@ import { oauthPages } from '../../src/routes/account/oauth.ts'
 
 const BASE = 'http://localhost:4300'
 let oauth: OAuthServer
-let host: Host
+let host: HostServices
 let app: ReturnType<typeof createApp>
 
 beforeEach(async () => {
   oauth = await OAuthServer.start()
-  host = createHost({
+  host = createServices({
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     policy: [rule('*', 'allow')],
     signIn: { redirectUrl: `${BASE}/api/oauth/callback` },
@@ -264,7 +265,7 @@ describe('an OAuth session', () => {
 it('a sign-in link reports whether another device can finish it', async () => {
   const asked = async () => (await (await post('/oauth/start', { toolkit: 'mail' })).json()).sameMachine
   expect(await asked()).toBe(true)
-  const elsewhere = createHost({
+  const elsewhere = createServices({
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     signIn: { redirectUrl: 'https://loadout.example/api/oauth/callback' },
   })

@@ -1,7 +1,8 @@
 /** Refusals of a healthy server over HTTP: statuses, words, the log and the state (R6, N3, S2, S3). */
 import { fileURLToPath } from 'node:url'
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { createLog } from '../../src/ops/log.ts'
@@ -9,7 +10,7 @@ import { createLog } from '../../src/ops/log.ts'
 const SERVER = fileURLToPath(new URL('../../../../packages/loadout/test/fixtures/refusing-stdio.ts', import.meta.url))
 const ERROR = 50
 
-let host: Host
+let host: HostServices
 let ask: (
   route: `${string} ${string}`,
   body?: object,
@@ -18,7 +19,7 @@ const lines: Array<{ level: number }> = []
 
 beforeAll(async () => {
   const log = createLog('debug', { write: (line: string) => void lines.push(JSON.parse(line)) })
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     functions: { one: () => '1' },
     drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }),

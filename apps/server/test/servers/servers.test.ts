@@ -3,8 +3,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost, type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   EVERYTHING,
@@ -19,7 +20,7 @@ import { createApp } from '../../src/http/app.ts'
 /** The shapes of many routes, looked at by the assertions. */
 type Answer = ReturnType<typeof JSON.parse>
 let folder: string
-let host: Host
+let host: HostServices
 let request: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Answer }>
 const servers: Record<'legacy' | 'modern' | 'sse', RunningServer> = {} as never
 
@@ -37,7 +38,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 beforeEach(() => {
-  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createServices({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   const app = createApp({ host, authenticate: () => LOCAL })
   request = async (method, path, body) => {
     const init = {
@@ -240,7 +241,7 @@ describe('the catalog', () => {
 
   it('is served stale while one refresh runs in the background, for any number of readers', async () => {
     await host.close()
-    host = createHost({
+    host = createServices({
       policy: [rule('*', 'allow')],
       drivers: nodeDrivers({ guard: { privateNetwork: true } }),
       toolCacheTtlMs: 50,

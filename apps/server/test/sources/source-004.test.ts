@@ -3,9 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAnthropic } from '@ai-sdk/anthropic'
-import { createHost, type Host, rule, type ToolTransformer } from '@loadout/core'
+import { rule } from '@loadout/core'
 import { toAI } from '@loadout/core/ai'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, type HostServices, type ToolTransformer } from '@loadout/core/services'
 import { startModelServer } from '@loadout/core/testing'
 import { describe as describedAs, filter, prefix, providerOptions } from '@loadout/core/transformers'
 import { generateText, isStepCount } from 'ai'
@@ -19,7 +20,7 @@ const ann = { tier: 'user', userId: 'ann' } as const
 let folder: string
 let file: string
 const open = (mcpServers?: Record<string, unknown>) =>
-  createHost({
+  createServices({
     policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     ...(mcpServers ? { mcpServers } : {}),
@@ -168,7 +169,11 @@ function expectDefinitions(tools: readonly JsonObject[], safe: readonly string[]
 }
 
 /** The guide's `mcpService.discoverAndRegister`. */
-async function discoverAndRegister(host: Host, config: object, transform: ToolTransformer[] = []): Promise<void> {
+async function discoverAndRegister(
+  host: HostServices,
+  config: object,
+  transform: ToolTransformer[] = [],
+): Promise<void> {
   const { stored } = await host.toolkits.register(config, ann, { transform })
   await host.catalog.introspect(stored, ann.userId)
 }

@@ -1,12 +1,13 @@
 /** An app in memory as it is in production: users have keys or sessions, and who has neither is the local user. */
-import { createHost, type Host, type HostOptions, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
+import { createServices, type HostServices, type ServiceOptions } from '@loadout/core/services'
 import { createApiKeys } from '../../src/auth/api-keys.ts'
 import { byApiKey, LOCAL } from '../../src/auth/authenticate.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { Ask, Body } from './app-of-users.ts'
 
 export interface AppOfKeys {
-  host: Host
+  host: HostServices
   local: Ask
   session(userId: string): Ask
   /** Makes a key for a user by the API; asks with it from then on. */
@@ -15,8 +16,8 @@ export interface AppOfKeys {
 
 const BOOTSTRAP = 'bootstrap-key-of-a-test-0123456789abcdef'
 
-export function appOfKeys(options: HostOptions = {}): AppOfKeys {
-  const host = createHost({ policy: [rule('*', 'allow')], ...options })
+export function appOfKeys(options: ServiceOptions = {}): AppOfKeys {
+  const host = createServices({ policy: [rule('*', 'allow')], ...options })
   const apiKeys = createApiKeys(host.storage)
   const byKey = byApiKey(apiKeys, BOOTSTRAP)
   const app = createApp({

@@ -1,5 +1,6 @@
 /** An app in memory whose users are a header, for tests that look at it as its users do. */
-import { createHost, type Host, type HostOptions, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
+import { createServices, type HostServices, type ServiceOptions } from '@loadout/core/services'
 import { createApp } from '../../src/http/app.ts'
 
 /** The shapes of many routes, looked at by the assertions. */
@@ -11,13 +12,13 @@ export interface Answer {
 export type Ask = (route: `${string} ${string}`, body?: unknown) => Promise<Answer>
 
 export interface AppOfUsers {
-  host: Host
+  host: HostServices
   /** Asks as a user. */
   as(userId: string, role?: 'user' | 'operator'): Ask
 }
 
-export function appOfUsers(options: HostOptions = {}): AppOfUsers {
-  const host = createHost({ policy: [rule('*', 'allow')], ...options })
+export function appOfUsers(options: ServiceOptions = {}): AppOfUsers {
+  const host = createServices({ policy: [rule('*', 'allow')], ...options })
   const app = createApp({
     host,
     authenticate: ({ headers }) => {

@@ -1,6 +1,7 @@
 /** A server with sign-in in two processes over one storage, and browsers that keep their cookies, for tests. */
 import { randomBytes } from 'node:crypto'
-import { createHost, type Host, masterKeyRing, type Storage } from '@loadout/core'
+import { masterKeyRing, type Storage } from '@loadout/core'
+import { createServices, type HostServices } from '@loadout/core/services'
 import { createApiKeys } from '../../src/auth/api-keys.ts'
 import { byApiKey, heldToUser, sessionOr } from '../../src/auth/authenticate.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../src/auth/sign-in.ts'
@@ -13,7 +14,7 @@ export const PASSWORD = 'a good long password'
 const KEY = randomBytes(32).toString('base64')
 
 export interface Process {
-  host: Host
+  host: HostServices
   signIn: SignIn
   app: ReturnType<typeof createApp>
 }
@@ -67,7 +68,7 @@ export async function signInWorld(storages: [Storage, Storage], options: WorldOp
     },
   }
   const open = async (storage: Storage): Promise<Process> => {
-    const host = createHost({ storage, keyRing })
+    const host = createServices({ storage, keyRing })
     await host.ready()
     const record = host.audit.record
     const signIn = createSignIn({ storage, secret, baseUrl: () => base, passwords, record, ...rest })

@@ -1,8 +1,8 @@
 /** States of the page of activity, each from scratch. */
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 
-export async function fill(host: Host): Promise<void> {
+export async function fill(host: HostServices): Promise<void> {
   const call = (n: number, outcome: string, ref = 'tracker.search') => ({
     userId: 'local',
     action: 'mcp_tool_call',

@@ -1,12 +1,13 @@
 /** The inbox: empty, with a question about a call, with one of a server, and with what was answered. */
-import type { Host } from '@loadout/core'
+
 import { rule } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 import { EVERYTHING } from '../../../../test/real-servers.ts'
 
 const USER = { tier: 'user', userId: 'local' } as const
 
-export async function fill({ toolkits, catalog, rules }: Host): Promise<void> {
+export async function fill({ toolkits, catalog, rules }: HostServices): Promise<void> {
   const record = {
     name: 'Front desk',
     tools: [

@@ -1,7 +1,7 @@
 /** The states of the page of servers that must look right: filled by real servers, some of which fail or changed. */
 
 import { relative } from 'node:path'
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 import { FILESYSTEM } from '../../../../test/real-servers.ts'
 import { fixtureServer } from '../servers.ts'
@@ -17,7 +17,7 @@ const PAGES = [
 ].map((tool) => ({ ...tool, inputSchema: { type: 'object' } }))
 
 /** Runs before the server is there, so what it looks at is stored: tools, a change and a failure. */
-export async function fill({ toolkits, catalog }: Host): Promise<void> {
+export async function fill({ toolkits, catalog }: HostServices): Promise<void> {
   await toolkits.register(
     { name: 'Wiki', url: 'https://wiki.example.com/mcp', tools: PAGES, exclude: ['delete_page'] },
     APP,

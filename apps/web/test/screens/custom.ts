@@ -1,5 +1,5 @@
 /** The states of the editor of custom toolkits that must look right. */
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 
 const USER = { tier: 'user', userId: 'local' } as const
@@ -9,7 +9,7 @@ const money = {
   required: ['cents'],
 }
 
-export async function fill({ toolkits }: Host): Promise<void> {
+export async function fill({ toolkits }: HostServices): Promise<void> {
   await toolkits.register(
     {
       name: 'Prices',

@@ -1,5 +1,5 @@
 /** Every screen of every page: the tests look at them with axe, and `npm run screenshots` shows some. */
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 import * as activity from './activity.ts'
 import * as approvals from './approvals.ts'
@@ -16,7 +16,7 @@ export interface PageScreens {
   /** Each goes to a state of the page, wherever the browser is. */
   SCREENS: Record<string, (page: Page) => Promise<unknown>>
   /** What the server has before it starts. */
-  fill?: (host: Host) => Promise<unknown>
+  fill?: (host: HostServices) => Promise<unknown>
 }
 
 /** Each over a server of its own, so that what one needs is not in another's picture. */

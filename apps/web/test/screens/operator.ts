@@ -1,11 +1,12 @@
 /** Screens of the operator's page, each from scratch. */
-import { type Host, rule } from '@loadout/core'
+import { rule } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 import { ago, forget, OLGA, standIn } from './stand-in.ts'
 
 const APP = { tier: 'app' } as const
 
-export async function fill(host: Host): Promise<void> {
+export async function fill(host: HostServices): Promise<void> {
   await host.toolkits.register({ name: 'Handbook', url: 'https://handbook.example.com/mcp' }, APP)
   await host.toolkits.register({ name: 'Rooms', command: 'rooms-mcp', args: ['--floor', '3'], shared: true }, APP)
   await host.rules.set({}, [

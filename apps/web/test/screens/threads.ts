@@ -1,6 +1,7 @@
 /** States of the pages of threads, each from scratch. */
-import type { Host } from '@loadout/core'
+
 import { rule } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 
 const THREAD = 'screens-chat'
@@ -20,7 +21,7 @@ const chosen = (ref: string, score: number, reasons: string[]) => ({
   tokens: 84,
 })
 
-export async function fill(host: Host): Promise<void> {
+export async function fill(host: HostServices): Promise<void> {
   const tools = [
     { ...tool('search_notes', 'Searches notes by words.'), execute: 'return []' },
     { ...tool('write_note', 'Writes a note.'), execute: 'return 1' },

@@ -1,5 +1,5 @@
 /** The page of tools, over real servers and one whose schemas have everything. */
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 import { EVERYTHING, FILESYSTEM } from '../../../../test/real-servers.ts'
 
@@ -74,7 +74,7 @@ const custom = {
   ],
 }
 
-export async function fill({ toolkits, catalog }: Host): Promise<void> {
+export async function fill({ toolkits, catalog }: HostServices): Promise<void> {
   const servers = [
     { name: 'Everything', command: process.execPath, args: [EVERYTHING] },
     { name: 'Documents', command: process.execPath, args: [FILESYSTEM, '.'] },

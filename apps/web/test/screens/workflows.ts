@@ -1,6 +1,7 @@
 /** Screens of workflows and runs, each from scratch. */
-import type { Host } from '@loadout/core'
+
 import { rule } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 
 const USER = { tier: 'user', userId: 'local' } as const
@@ -52,7 +53,7 @@ const BROKEN = {
   nodes: [{ id: 'divide', type: 'code', program: 'throw new Error("There is nothing to divide by.")' }],
 }
 
-export async function fill(host: Host): Promise<void> {
+export async function fill(host: HostServices): Promise<void> {
   const texts = {
     name: 'texts',
     tools: [

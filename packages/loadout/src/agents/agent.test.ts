@@ -1,6 +1,6 @@
 /** Agents over HTTP: models by configuration, with the packages of the providers, and a model that says what a script tells it. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { ModelRequest, ModelScript } from '../testing/model-server/script.ts'
@@ -11,7 +11,7 @@ import { createModels, type Models } from './models.ts'
 const ORDERS = 'mcp_shop_orders'
 const REFUND = 'mcp_shop_refund'
 const KEYS = { anthropic: 'key-of-all', openai: 'key-of-all', google: 'key-of-all', 'openai-compatible': 'key-of-all' }
-let host: Host
+let host: HostServices
 let server: ModelServer
 let models: Models
 afterEach(async () => {
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 async function start(script: ModelScript, options: { keys?: { anthropic: string } } = {}) {
-  host = createHost({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')], approvalMs: 5000 })
+  host = createServices({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')], approvalMs: 5000 })
   const inputSchema = { type: 'object', properties: { order: { type: 'string' } } }
   const tools = [
     { name: 'orders', description: 'Lists orders.', inputSchema, execute: () => ['a-1', 'b-2'] },

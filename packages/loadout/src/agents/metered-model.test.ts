@@ -1,7 +1,7 @@
 /** Tokens of models, counted with those of calls: by agents, nodes of workflows and streams that are given up. */
 import { streamText } from 'ai'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import type { ModelScript } from '../testing/model-server/script.ts'
 import { type ModelServer, startModelServer } from '../testing/model-server/server.ts'
@@ -10,12 +10,12 @@ import { agent } from './agent.ts'
 import { createModels, type Models } from './models.ts'
 import { nodeAgent } from './node-agent.ts'
 
-let host: Host
+let host: HostServices
 let server: ModelServer
 let models: Models
 beforeEach(async () => {
   const run: Agent = (request) => nodeAgent({ models })(request)
-  host = createHost({ policy: [rule('kit.ask', 'ask'), rule('*', 'allow')], agent: run })
+  host = createServices({ policy: [rule('kit.ask', 'ask'), rule('*', 'allow')], agent: run })
   const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, execute: () => null })
   await host.toolkits.register({ name: 'kit', tools: [tool('look'), tool('ask')] }, { tier: 'app' })
   await host.ready()

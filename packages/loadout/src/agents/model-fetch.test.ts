@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { generateText } from 'ai'
 import { afterEach, expect, it } from 'vitest'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host/create-host.ts'
-import type { HostOptions } from '../host/options.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
+import type { ServiceOptions } from '../host/service-options.ts'
 import { type ModelServer, startModelServer } from '../testing/model-server/server.ts'
 import { createModels, type ModelsOptions } from './models.ts'
 
-let host: Host
+let host: HostServices
 let server: ModelServer
 const others: Server[] = []
 afterEach(async () => {
@@ -18,9 +18,9 @@ afterEach(async () => {
   await host.close()
 })
 
-async function start(drivers: HostOptions['drivers'], more: (url: string) => Partial<ModelsOptions> = () => ({})) {
+async function start(drivers: ServiceOptions['drivers'], more: (url: string) => Partial<ModelsOptions> = () => ({})) {
   server = await startModelServer(() => 'Hello.')
-  host = createHost(drivers ? { drivers } : {})
+  host = createServices(drivers ? { drivers } : {})
   const baseUrls = { openai: server.baseUrl.openai }
   const models = createModels({
     ...host,

@@ -1,6 +1,6 @@
 /** The contract of agent nodes, with a real model over HTTP: what it said is asked for once, and what it calls goes one way. */
 import { afterEach, expect, it } from 'vitest'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import type { Json } from '../schema/json.ts'
 import type { ModelScript } from '../testing/model-server/script.ts'
@@ -9,7 +9,7 @@ import type { AgentCall, AgentRequest } from '../workflow/agent.ts'
 import { createModels } from './models.ts'
 import { nodeAgent } from './node-agent.ts'
 
-let host: Host
+let host: HostServices
 let server: ModelServer
 afterEach(async () => {
   await server.close()
@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 async function start(script: ModelScript) {
-  host = createHost({ policy: [rule('*', 'allow')] })
+  host = createServices({ policy: [rule('*', 'allow')] })
   const tool = { name: 'add', inputSchema: { type: 'object' }, execute: ({ a }: { a: number }) => a + 1 }
   await host.toolkits.register({ name: 'sums', tools: [tool] }, { tier: 'app' })
   server = await startModelServer(script)

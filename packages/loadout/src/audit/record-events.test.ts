@@ -1,12 +1,12 @@
 /** Changes in the log say what changed and who did it, where it is known; and a person who goes is out of them too. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 
-let host: Host
+let host: HostServices
 beforeEach(() => {
   const pay = { name: 'pay', inputSchema: { type: 'object' }, execute: () => 'paid' }
-  host = createHost({ tools: [pay] as never })
+  host = createServices({ tools: [pay] as never })
 })
 afterEach(() => host.close())
 

@@ -2,15 +2,15 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { fillDefaults } from '../json-schema/fill-defaults.ts'
 import type { CallOutcome } from './call.ts'
 
 const FAST = fileURLToPath(new URL('../../test/fixtures/fast.ts', import.meta.url))
 
-let host: Host
+let host: HostServices
 beforeAll(async () => {
-  host = createHost({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  host = createServices({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
   const record = { name: 'kit', command: process.execPath, args: [FAST] }
   const { stored } = await host.toolkits.register(record, { tier: 'user', userId: 'ann' })
   await host.catalog.introspect(stored, 'ann')

@@ -7,14 +7,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { programPath } from '../../../../test/program-path.ts'
 import type { FaultScript } from '../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import type { AppConfigInput } from '../schema/app-config.ts'
 
 const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))
 const owner = { tier: 'user', userId: 'ann' } as const
 
 let folder: string
-let host: Host
+let host: HostServices
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadout-execute-'))
 })
@@ -29,7 +29,7 @@ async function madeOf(annotations: object, { more = {}, app = {} }: { more?: obj
   const tools = [{ name: 'echo', inputSchema: { type: 'object' }, annotations }]
   writeFileSync(log, '')
   writeFileSync(script, JSON.stringify({ tools, at: { 'tools/call': { do: 'exit' } } } satisfies FaultScript))
-  host = createHost({ app, drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  host = createServices({ app, drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
   const server = { name: 'faulty', command: process.execPath, args: [FAULTY, script, log] }
   const { stored } = await host.toolkits.register({ ...server, ...more }, owner)
   await host.catalog.introspect(stored, 'ann')

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MANIFESTS } from '../../test/fixtures/manifests.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost } from '../host/create-host.ts'
+import { createServices } from '../host/create-services.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { ToolManifest } from '../schema/toolkit/tool.ts'
 import { fingerprintOf, isSameMeaning } from './fingerprint.ts'
@@ -13,7 +13,7 @@ const pathOf = (name: string) => fileURLToPath(import.meta.resolve(`@modelcontex
 const manifests: ToolManifest[] = [...MANIFESTS]
 
 beforeAll(async () => {
-  await using host = createHost({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  await using host = createServices({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
   const servers = { everything: [], filesystem: ['/tmp'] }
   for (const [name, args] of Object.entries(servers)) {
     const record = { name, command: process.execPath, args: [pathOf(`server-${name}`), ...args] }

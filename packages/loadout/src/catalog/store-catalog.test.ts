@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import type { FaultTool } from '../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const tool = (name: string, more: object = {}): FaultTool => ({ name, inputSchema: { type: 'object' }, ...more })
 
-let host: Host
+let host: HostServices
 let server: HttpFaultServer
 let told: string[]
 /** What the server lists; changed between looks. */
@@ -17,7 +17,7 @@ const script: { tools: FaultTool[] } = { tools: [] }
 beforeEach(async () => {
   script.tools = [tool('one'), tool('two', { annotations: { readOnlyHint: true }, title: 'Two' }), { name: 'bad' }]
   server = await startFaultServer(script)
-  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createServices({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   await host.toolkits.register({ name: 'kit', url: server.url }, ann)
   await host.storage.watch((change) => change.kind === 'row' && told.push(change.collection))
   await look()

@@ -1,12 +1,12 @@
 /** Programs of threads, over tools that are functions: what they may, what they get, and where they pause. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import { quickjs } from './quickjs.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
 
-let host: Host
+let host: HostServices
 let made: string[]
 const records = Array.from({ length: 200 }, (_, id) => ({ id, total: id * 10, customer: `c${id % 20}` }))
 const tool = (name: string, execute: (input: never) => unknown, annotations: object = { readOnlyHint: true }) => ({
@@ -22,7 +22,7 @@ const tool = (name: string, execute: (input: never) => unknown, annotations: obj
 
 beforeEach(async () => {
   made = []
-  host = createHost({ executor: quickjs(), policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
+  host = createServices({ executor: quickjs(), policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
   await host.ready()
   const tools = [
     tool('orders', () => ({ orders: records })),
@@ -264,7 +264,7 @@ describe('thread.run', () => {
   })
 
   it('fails with function-missing without an executor', async () => {
-    await using plain = createHost()
+    await using plain = createServices()
     await expect(plain.thread(ann).run('return 1')).rejects.toMatchObject({ code: 'function-missing' })
   })
 })
@@ -293,7 +293,7 @@ describe('run_code in a selection', () => {
   })
 
   it('is missing with a warning on a host without an executor', async () => {
-    await using plain = createHost()
+    await using plain = createServices()
     const { warnings } = await plain.thread(ann).resolve({ prompt: 'x', programs: true })
     expect(warnings).toEqual(['This host runs no programs: it has no executor.'])
   })

@@ -1,15 +1,15 @@
 /** The public side of connections: a call around the pipeline is not possible with anything that a host hands out. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
 let server: HttpFaultServer
-let host: Host
+let host: HostServices
 beforeAll(async () => {
   server = await startFaultServer({})
-  host = createHost({ policy: [rule('*', 'deny')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createServices({ policy: [rule('*', 'deny')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
 })
 afterAll(async () => {
   await host.close()

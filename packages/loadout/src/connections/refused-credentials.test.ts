@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { signInWorld } from '../../../../test/sign-in-world.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
-import type { Host } from '../host/create-host.ts'
+import type { HostServices } from '../host/create-services.ts'
 
 const { server: oauthServer, hostOf } = signInWorld()
 const ANN = { tier: 'user', userId: 'ann' } as const
@@ -18,7 +18,7 @@ async function start(script: HttpFaults): Promise<string> {
   return server.url
 }
 
-const echo = (host: Host, userId = 'ann') =>
+const echo = (host: HostServices, userId = 'ann') =>
   host.calls.start({ userId, toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' } }).outcome
 const KNOWN = [{ name: 'echo', inputSchema: { type: 'object' as const } }]
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { programPath } from '../../../../test/program-path.ts'
 import { startFaultServer } from '../../test/fixtures/fault-http.ts'
-import { createHost } from '../host/create-host.ts'
+import { createServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import { createGuardedFetch } from './http/guard/guarded-fetch.ts'
 import { nodeDrivers } from './node-drivers.ts'
@@ -22,7 +22,7 @@ it('maxResponseBytes of the operator applies to stdio and HTTP alike', async () 
   const web = await startFaultServer({})
   const events = await startFaultServer({ sse: true })
   onTestFinished(() => Promise.all([web.close(), events.close()]).then(() => {}))
-  await using host = createHost({
+  await using host = createServices({
     policy: [rule('*', 'allow')],
     app: { limits: { argumentBytes: 10 * MIB } },
     drivers: nodeDrivers({ maxResponseBytes: MIB, guard: { privateNetwork: true } }),

@@ -1,12 +1,12 @@
 /** Without a guard nothing that a user names is connected to; what the operator set up is, and whoever knows better says so. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import { webDrivers } from './web-drivers.ts'
 
 let server: RunningServer
-let host: Host
+let host: HostServices
 beforeEach(async () => {
   server = await startHttpServer('modern')
 })
@@ -27,7 +27,7 @@ const echo = () =>
   }).outcome
 
 it('a user server is blocked with a fix and gets no request if no guard checks its address', async () => {
-  host = createHost({ policy: [rule('*', 'allow')] })
+  host = createServices({ policy: [rule('*', 'allow')] })
   await host.toolkits.register({ name: 'kit', url: server.url, tools: TOOLS }, ANN)
   expect(await echo()).toMatchObject({
     status: 'failed',
@@ -39,10 +39,10 @@ it('a user server is blocked with a fix and gets no request if no guard checks i
 })
 
 it('an operator server is reachable, and a user server is reachable with unguarded', async () => {
-  host = createHost({ policy: [rule('*', 'allow')], mcpServers: { kit: { url: server.url } } })
+  host = createServices({ policy: [rule('*', 'allow')], mcpServers: { kit: { url: server.url } } })
   expect(await echo()).toMatchObject({ status: 'ok' })
   await host.close()
-  host = createHost({ policy: [rule('*', 'allow')], drivers: webDrivers({ unguarded: true }) })
+  host = createServices({ policy: [rule('*', 'allow')], drivers: webDrivers({ unguarded: true }) })
   await host.toolkits.register({ name: 'kit', url: server.url }, ANN)
   expect(await echo()).toMatchObject({ status: 'ok' })
 })

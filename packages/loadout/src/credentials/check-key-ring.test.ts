@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { keyCheckCases } from '../../test/fixtures/key-check-cases.ts'
-import { createHost } from '../host/create-host.ts'
+import { createServices } from '../host/create-services.ts'
 import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
 import { processKeyRing } from './aes-key-ring.ts'
@@ -14,7 +14,7 @@ describe('the startup key check on PGlite', async () => {
 it('the startup key check ignores storage that ends with the process', async () => {
   const kept = memory()
   for (const keyRing of [processKeyRing(), processKeyRing()]) {
-    const host = createHost({ storage: { ...kept, close: async () => {} }, keyRing })
+    const host = createServices({ storage: { ...kept, close: async () => {} }, keyRing })
     await host.ready()
     await host.close()
   }

@@ -9,14 +9,15 @@ it('a host in a browser keeps toolkits and their secrets over a reload', async (
     createHost({ storage: indexedDb({ database }), keyRing: () => browserKeyRing({ database: `${database}-keys` }) })
   const first = openHost()
   const input = { name: 'Search', url: 'https://search.example/mcp', headers: { 'X-Key': 's3cret' } }
-  const { stored } = await first.toolkits.register(input, { tier: 'user', userId: 'ann' })
+  const { stored } = await first.user('ann').toolkits.add(input)
   await first.close()
   const again = openHost()
-  expect((await again.toolkits.list('ann')).map(({ toolkit }) => toolkit.server)).toMatchObject([
+  const { toolkits, credentials } = again.services
+  expect((await toolkits.list('ann')).map(({ toolkit }) => toolkit.server)).toMatchObject([
     { headers: { 'X-Key': '${secret:headers.X-Key}' } },
   ])
-  expect(await again.toolkits.list('bob')).toEqual([])
-  expect(await again.credentials.open({ userId: 'ann', toolkit: stored.uscoId })).toEqual({ 'headers.X-Key': 's3cret' })
+  expect(await again.user('bob').toolkits.list()).toEqual([])
+  expect(await credentials.open({ userId: 'ann', toolkit: stored.uscoId })).toEqual({ 'headers.X-Key': 's3cret' })
   await again.close()
 })
 

@@ -82,7 +82,7 @@ import { createLeaving, ignoringRemovedUsers } from '../users/removing.ts'
 import { encryptedToolkits } from '../workflow/run-snapshot.ts'
 import type { Workflows } from '../workflow/workflows.ts'
 import { createLifecycle } from './lifecycle.ts'
-import { type HostOptions, sourcesOf } from './options.ts'
+import { type ServiceOptions, sourcesOf } from './service-options.ts'
 import { createHostWorkflows, createRuns, type Runs } from './wire-runs.ts'
 
 /** The parts of a host, each with its whole contract. `host.user(id)` and `host.toolkits` are built on them. */
@@ -169,7 +169,7 @@ export interface HostServices extends AsyncDisposable {
  * A callback may name a part that is created further down: it runs only after this function has returned. There is one real
  * cycle: programs and workflows call tools through the pipeline, and `run_code` is a tool in it.
  */
-export function createServices(options: HostOptions = {}): HostServices {
+export function createServices(options: ServiceOptions = {}): HostServices {
   // Storage, secrets and events.
   const storage = options.storage ?? memory()
   const events = createEmitter(options.onListenerError)

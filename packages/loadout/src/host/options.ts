@@ -1,11 +1,13 @@
-/** What an app may give when it makes a host. */
+/** Options of `createHost`, grouped by subject and checked before anything starts. */
+import { z } from 'zod'
 import type { AuditOptions } from '../audit/audit.ts'
-import type { Executor, ProgramLimits } from '../code-mode/executor.ts'
+import type { Executor } from '../code-mode/executor.ts'
 import type { StartupOptions } from '../connections/connector.ts'
 import type { Drivers } from '../connections/drivers.ts'
 import type { PoolOptions } from '../connections/pool/pool.ts'
 import type { RunInContext } from '../context.ts'
 import type { KeyRing } from '../credentials/key-ring.ts'
+import { HostError } from '../errors.ts'
 import type { OverlayInput } from '../loadout/overlay.ts'
 import type { LocalFiles, Transports } from '../loadout/setup/find-toolkits.ts'
 import type { SignInOptions } from '../oauth/target.ts'
@@ -17,80 +19,191 @@ import type { Storage } from '../storage/storage.ts'
 import type { TelemetryOptions } from '../telemetry/telemetry.ts'
 import type { DefinedTool } from '../toolkits/define-tool.ts'
 import type { ToolFunction } from '../toolkits/functions.ts'
-import { inlineSource, type ToolkitSource } from '../toolkits/sources/sources.ts'
+import type { ToolkitSource } from '../toolkits/sources/sources.ts'
+import type { ToolkitInput } from '../toolkits/toolkit-input.ts'
 import type { Agent } from '../workflow/agent.ts'
+import type { ServiceOptions } from './service-options.ts'
 
 export interface HostOptions {
-  /** Where everything is kept. @default memory() */
+  /**
+   * Where everything is stored.
+   * @default memory()
+   * @example storage: pglite({ dataDir: './data' })
+   */
   storage?: Storage
-  /** Who holds the keys of the credentials. Needed with any storage that outlives the process. */
+  /**
+   * The keys that encrypt credentials. Required with a storage that outlives the process.
+   * @example keyRing: () => masterKeyRing(process.env.LOADOUT_MASTER_KEY)
+   */
   keyRing?: KeyRing | (() => Promise<KeyRing>)
-  /** Ids of keys that are lost for good. Without it a host with a ring that what is stored was not sealed with does not start. */
-  lostKeys?: readonly string[] | undefined
   /**
    * How servers are reached. `nodeDrivers()` of `@loadout/core/node` guards addresses and runs commands.
-   * @default fetch alone, and outside of a browser no servers of users
+   * @default fetch alone; outside of a browser, no servers of users
+   * @example drivers: nodeDrivers({ stdio: 'on' })
    */
   drivers?: Drivers
-  /** Servers for all users, by name, in any spelling. */
-  mcpServers?: Record<string, unknown>
+  /** @example toolkits: { servers: { github: { url: 'https://example.com/mcp' } }, tools: [refund] } */
+  toolkits?: ToolkitsOptions
+  /** @example policy: { rules: [rule('github.create_*', 'ask')], approvalTimeoutMs: 300_000 } */
+  policy?: PolicyOptions
+  /**
+   * How tools are searched.
+   * @default by words and, offline, by meaning
+   * @example search: { vectors: wordVectors }
+   */
+  search?: SearchSetup & Pick<ResolverDeps, 'tokenizer' | 'prices'>
+  /**
+   * Runs programs. It closes with the host.
+   * @default none: programs are refused
+   * @example executor: quickjs({ timeoutMs: 30_000 })
+   */
+  executor?: Executor
+  /**
+   * Runs agent nodes of workflows.
+   * @default none: agent nodes are refused
+   * @example agent: createAgent({ models })
+   */
+  agent?: Agent
+  /** @example oauth: { redirectUrl: 'https://app.example/oauth/callback' } */
+  oauth?: SignInOptions
+  /** @example audit: { journal: fileJournal({ dir: './journal' }) } */
+  audit?: AuditOptions
+  /**
+   * @default the providers that the app registered with OpenTelemetry, if any
+   * @example telemetry: { onCall: ({ ref, ms }) => console.log(ref, ms) }
+   */
+  telemetry?: TelemetryOptions
+  /** @example runtime: { config: { limits: { maxCallsPerHour: 100 } }, runInContext: ambientContext } */
+  runtime?: RuntimeOptions
+}
+
+export interface ToolkitsOptions {
+  /** Servers for all users, by name. */
+  servers?: Readonly<Record<string, ToolkitInput>>
   /** The app's own functions as tools for all users: the toolkit `app`. */
   tools?: readonly DefinedTool[]
-  /**
-   * Transports that the app built, by the name of their toolkit, for invocations and workflows that ask for it; each is asked for
-   * one when it connects. Stored nowhere.
-   */
-  transports?: Transports
-  /** Functions that custom toolkits name in `execute` as `ref:<name>`, whoever's they are: each is told who calls. */
+  /** Functions that custom toolkits name in `execute` as `ref:<name>`. */
   functions?: Readonly<Record<string, ToolFunction>>
   /** Toolkits that are defined outside the database. `fileSource()` of `@loadout/core/node` reads a file. */
   sources?: readonly ToolkitSource[]
+  /** Transports that the app built, by the name of their toolkit, for sessions and workflows that ask for it. */
+  transports?: Transports
   /** Files of local work, for the local principal alone. `localFiles()` of `@loadout/core/node`. */
-  files?: LocalFiles
-  /** What holds for everyone; what an operator stores lies over it. */
-  app?: AppConfigInput
-  /** Rules of the app, tried in order before those that an operator stores. Where none fits, annotations decide. */
-  policy?: readonly PolicyRule[]
-  /** How long a question to a user stays open. @default 600_000 */
-  approvalMs?: number
-  /** How long a process that was killed still counts as alive, with all that it held. @default 30_000 */
-  processLeaseMs?: number
-  /** Lets a lower tier undo what a higher one switched off. @default never */
-  mayWiden?: OverlayInput['mayWiden']
+  localFiles?: LocalFiles
+  /** How long discovered tools are used without discovering them again. @default 3_600_000 */
+  cacheTtlMs?: number
+}
+
+export interface PolicyOptions {
+  /** Rules of the app, tried in order before stored ones. If no rule matches, annotations decide. */
+  rules?: readonly PolicyRule[]
+  /** How long an approval request stays open. @default 600_000 */
+  approvalTimeoutMs?: number
+  /** Lets a lower tier turn on what a higher one turned off. @default never */
+  allowOverride?: OverlayInput['mayWiden']
+}
+
+export interface RuntimeOptions {
+  /** Settings for everyone; settings that an operator stores override them. */
+  config?: AppConfigInput
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
-  /** How long servers may take to start, where their record says nothing. */
+  /** How long servers may take to start, if their record does not say. */
   startup?: StartupOptions
-  /** How tools are searched. @default by words and, offline, by meaning */
-  search?: SearchSetup & Pick<ResolverDeps, 'tokenizer' | 'prices'>
-  /** What runs programs: `quickjs()` of `@loadout/core/code-mode/quickjs`. It closes with the host. @default none: programs are refused */
-  executor?: Executor | undefined
-  /** The most that a program may have. */
-  programs?: { limits?: Partial<ProgramLimits> | undefined } | undefined
-  /** What runs agents in workflows. @default none: agent nodes are refused */
-  agent?: Agent | undefined
-  /**
-   * Runs workflows, and the calls of invocations, within their execution context: `ambientContext` of `@loadout/core/node` lets an app's
-   * own tools find it by `getExecutionContext()`. @default the context is passed, and not ambient
-   */
-  runInContext?: RunInContext | undefined
-  /** How users sign in to servers that want it. */
-  signIn?: SignInOptions
-  /** How long discovered tools are served without looking again. @default 3_600_000 */
-  toolCacheTtlMs?: number
-  /** Who traces and counts. @default the providers that the app registered with OpenTelemetry, if any */
-  telemetry?: TelemetryOptions
-  /** How what happens is recorded. */
-  audit?: AuditOptions
-  /** Told of what a listener of `events` threw. */
+  /** How long a killed process counts as alive, with all that it holds. @default 30_000 */
+  processLeaseMs?: number
+  /** Ids of keys that are lost for good. Without it, a host whose key ring lacks a used key does not start. */
+  lostKeys?: readonly string[]
+  /** Runs workflows and session calls within their execution context: `ambientContext` of `@loadout/core/node`. */
+  runInContext?: RunInContext
+  /** Receives errors that listeners of `events` throw. */
   onListenerError?: (error: unknown) => void
 }
 
-/** All that defines toolkits outside the database, in the order in which it is read. */
-export function sourcesOf({ mcpServers, tools, sources = [] }: HostOptions): ToolkitSource[] {
-  return [
-    ...(mcpServers ? [inlineSource('createHost({ mcpServers })', mcpServers)] : []),
-    ...(tools ? [inlineSource('createHost({ tools })', { app: { name: 'App', tools } })] : []),
-    ...sources,
-  ]
+const part = z.custom<object>(
+  (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',
+  'must be an object',
+)
+const list = z.array(z.unknown(), 'must be a list')
+const record = z.record(z.string(), z.unknown(), 'must be an object')
+const callback = z.custom<() => unknown>((value) => typeof value === 'function', 'must be a function')
+const ms = z.number('must be a number of milliseconds').positive('must be more than 0')
+
+const hostOptions = z.strictObject({
+  storage: part.optional(),
+  keyRing: part.optional(),
+  drivers: part.optional(),
+  toolkits: z
+    .strictObject({
+      servers: record.optional(),
+      tools: list.optional(),
+      functions: record.optional(),
+      sources: list.optional(),
+      transports: part.optional(),
+      localFiles: part.optional(),
+      cacheTtlMs: z.number().min(0).optional(),
+    })
+    .optional(),
+  policy: z
+    .strictObject({ rules: list.optional(), approvalTimeoutMs: ms.optional(), allowOverride: callback.optional() })
+    .optional(),
+  search: part.optional(),
+  executor: part.optional(),
+  agent: part.optional(),
+  oauth: part.optional(),
+  audit: part.optional(),
+  telemetry: part.optional(),
+  runtime: z
+    .strictObject({
+      config: part.optional(),
+      pool: part.optional(),
+      startup: part.optional(),
+      processLeaseMs: ms.optional(),
+      lostKeys: list.optional(),
+      runInContext: callback.optional(),
+      onListenerError: callback.optional(),
+    })
+    .optional(),
+})
+
+/** Throws `config-invalid` with the path of each wrong option. */
+export function readHostOptions(options: HostOptions): ServiceOptions {
+  const checked = hostOptions.safeParse(options)
+  if (!checked.success) throw invalidOptions(checked.error)
+  const { toolkits = {}, policy = {}, runtime = {}, oauth, ...rest } = options
+  return {
+    ...rest,
+    ...(toolkits.servers ? { mcpServers: toolkits.servers } : {}),
+    ...(toolkits.tools ? { tools: toolkits.tools } : {}),
+    ...(toolkits.functions ? { functions: toolkits.functions } : {}),
+    ...(toolkits.sources ? { sources: toolkits.sources } : {}),
+    ...(toolkits.transports ? { transports: toolkits.transports } : {}),
+    ...(toolkits.localFiles ? { files: toolkits.localFiles } : {}),
+    ...(toolkits.cacheTtlMs === undefined ? {} : { toolCacheTtlMs: toolkits.cacheTtlMs }),
+    ...(policy.rules ? { policy: policy.rules } : { policy: [] }),
+    ...(policy.approvalTimeoutMs === undefined ? {} : { approvalMs: policy.approvalTimeoutMs }),
+    ...(policy.allowOverride ? { mayWiden: policy.allowOverride } : {}),
+    ...(oauth ? { signIn: oauth } : {}),
+    ...(runtime.config ? { app: runtime.config } : {}),
+    ...(runtime.pool ? { pool: runtime.pool } : {}),
+    ...(runtime.startup ? { startup: runtime.startup } : {}),
+    ...(runtime.processLeaseMs === undefined ? {} : { processLeaseMs: runtime.processLeaseMs }),
+    ...(runtime.lostKeys ? { lostKeys: runtime.lostKeys } : {}),
+    ...(runtime.runInContext ? { runInContext: runtime.runInContext } : {}),
+    ...(runtime.onListenerError ? { onListenerError: runtime.onListenerError } : {}),
+  }
+}
+
+function invalidOptions(error: z.ZodError): HostError {
+  const errors = error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: 'is not an option of createHost' }))
+      : [{ path: issue.path.join('.'), message: issue.message }],
+  )
+  const listed = errors.map(({ path, message }) => `\`${path}\` ${message}`).join('; ')
+  return new HostError('config-invalid', {
+    detail: `The options of createHost are not valid: ${listed}.`,
+    action: 'Correct the named options. The type HostOptions lists all of them.',
+    errors,
+  })
 }

@@ -40,7 +40,7 @@ import { forgetToolkits } from '../workflow/run-snapshot.ts'
 import { createGivenTransports } from '../workflow/run-transports.ts'
 import { progressOf } from '../workflow/watch/node-states.ts'
 import { createWorkflows, type Workflows } from '../workflow/workflows.ts'
-import type { HostOptions } from './options.ts'
+import type { ServiceOptions } from './service-options.ts'
 
 export interface RunDeps extends Omit<ProgramDeps, 'executor' | 'limits'> {
   storage: Storage
@@ -78,7 +78,7 @@ export interface RunOptions {
   wait?: boolean | undefined
 }
 
-export function createRuns(parts: RunDeps, options: HostOptions): HostRuns {
+export function createRuns(parts: RunDeps, options: ServiceOptions): HostRuns {
   const { executor, programs, processLeaseMs, runInContext: around = withoutContext } = options
   const { storage, presence, approvals, events, loadouts } = parts
   const provided = createProviderRuns({
@@ -167,7 +167,7 @@ export interface HostWorkflowDeps {
 
 export function createHostWorkflows(
   parts: HostWorkflowDeps,
-  { executor, programs, agent, runInContext: around = withoutContext }: HostOptions,
+  { executor, programs, agent, runInContext: around = withoutContext }: ServiceOptions,
 ): { workflows: Workflows; work: RunWork; letGo(runId: string): void } {
   const look = {
     ...parts,

@@ -5,12 +5,12 @@ import { createInputs } from '../calls/elicitation.ts'
 import type { Connection, ConnectionHooks } from '../connections/connection.ts'
 import { createConnector } from '../connections/connector.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const FORM = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } }
 
-let host: Host
+let host: HostServices
 let server: HttpFaultServer
 let told: string[]
 afterEach(async () => {
@@ -38,7 +38,7 @@ const ASKS: Record<string, HttpFaults> = {
 
 async function askedBy(script: HttpFaults) {
   server = await startFaultServer(script)
-  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createServices({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   told = []
   // The phases of a start are one state here.
   host.events.on('state-changed', ({ userId, state }) => {

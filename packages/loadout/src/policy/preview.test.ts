@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createExecutionContext } from '../context.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from './rules.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
@@ -16,9 +16,9 @@ const tool = (name: string, annotations?: object) => ({
 })
 const tools = [tool('delete_repo'), tool('list_repos', { readOnlyHint: true }), tool('create_repo')]
 
-let host: Host
-const start = async (options: Parameters<typeof createHost>[0] = {}) => {
-  host = createHost(options)
+let host: HostServices
+const start = async (options: Parameters<typeof createServices>[0] = {}) => {
+  host = createServices(options)
   await host.toolkits.register({ name: 'kit', tools }, owner)
 }
 beforeEach(() => start({ policy: [rule('kit.delete_repo', 'deny')] }))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { housekeepingCase } from '../../test/fixtures/housekeeping-case.ts'
-import { createHost } from '../host/create-host.ts'
+import { createServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
@@ -48,7 +48,7 @@ it('a host deletes expired rows in the background at startup and keeps the call 
   const storage = memory()
   await storage.transaction({ userId: 'ann' }, (tx) => tx.insert('calls', callRow('ann', { expiresAt: new Date(0) })))
   const look = { name: 'look', inputSchema: { type: 'object' }, execute: () => 'seen' }
-  const host = createHost({
+  const host = createServices({
     storage,
     tools: [look] as never,
     policy: [rule('*', 'allow')],

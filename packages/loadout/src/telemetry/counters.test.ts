@@ -4,12 +4,12 @@ import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../t
 import { type RecordedTelemetry, recordTelemetry } from '../../test/fixtures/recorded-telemetry.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createExecutionContext } from '../context.ts'
-import { createHost, type Host } from '../host/create-host.ts'
-import type { HostOptions } from '../host/options.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
+import type { ServiceOptions } from '../host/service-options.ts'
 import { rule } from '../policy/rules.ts'
 import { defineTool } from '../toolkits/define-tool.ts'
 
-let host: Host
+let host: HostServices
 let telemetry: RecordedTelemetry
 const servers: HttpFaultServer[] = []
 beforeEach(() => {
@@ -21,8 +21,8 @@ afterEach(async () => {
   await telemetry.close()
 })
 
-function startHost(options: HostOptions = {}): Host {
-  host = createHost({
+function startHost(options: ServiceOptions = {}): HostServices {
+  host = createServices({
     policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     telemetry: telemetry.options,

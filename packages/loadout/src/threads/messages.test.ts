@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { newId } from '../schema/ids.ts'
 
-let host: Host
+let host: HostServices
 beforeEach(async () => {
-  host = createHost()
+  host = createServices()
   await host.threads.create('ann', { id: 't' })
 })
 afterEach(() => host.close())

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Toolkit } from '../schema/toolkit/toolkit.ts'
 import { exportToolkits } from './export-toolkits.ts'
@@ -10,15 +10,16 @@ import type { StoredToolkit } from './stored-toolkit.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 
-async function register(host: Host, records: readonly object[]): Promise<readonly StoredToolkit[]> {
+async function register(host: HostServices, records: readonly object[]): Promise<readonly StoredToolkit[]> {
   for (const record of records) await host.toolkits.register(record, ann)
   return host.toolkits.list('ann')
 }
 
-const secretsOf = (host: Host, { uscoId }: StoredToolkit) => host.credentials.open({ userId: 'ann', toolkit: uscoId })
+const secretsOf = (host: HostServices, { uscoId }: StoredToolkit) =>
+  host.credentials.open({ userId: 'ann', toolkit: uscoId })
 
 /** The toolkits with their secrets, as whoever connects sees them. */
-async function wholeToolkits(host: Host): Promise<Record<string, Toolkit>> {
+async function wholeToolkits(host: HostServices): Promise<Record<string, Toolkit>> {
   const all = await Promise.all(
     (await host.toolkits.list('ann')).map(async (stored) => {
       const server = fillSecrets(stored.toolkit.server, await secretsOf(host, stored))
@@ -29,7 +30,7 @@ async function wholeToolkits(host: Host): Promise<Record<string, Toolkit>> {
 }
 
 /** The values that an export asks for. */
-async function valuesOf(host: Host): Promise<Record<string, string>> {
+async function valuesOf(host: HostServices): Promise<Record<string, string>> {
   const toolkits = await host.toolkits.list('ann')
   const names = nameSecrets(toolkits)
   const pairs = await Promise.all(
@@ -47,7 +48,7 @@ const SECRET = 'sk-live-4f9aB2c8D1e7F6a5'
 
 describe('an export', () => {
   it('contains templates and hosts and imports as the same toolkits', async () => {
-    const [host, other] = [createHost(), createHost()]
+    const [host, other] = [createServices(), createServices()]
     const toolkits = await register(host, [
       { name: 'boxed', command: 'npx', args: ['x'], hosts: ['api.example.com'] },
       { name: 'prepared', template: 'github', values: { token: SECRET, org: 'acme' } },
@@ -63,7 +64,7 @@ describe('an export', () => {
   })
 
   it('is a config with readable placeholders', async () => {
-    const host = createHost()
+    const host = createServices()
     const toolkits = await register(host, [
       {
         name: 'github',
@@ -106,7 +107,7 @@ describe('an export', () => {
   })
 
   it('contains password inputs in the VS Code format', async () => {
-    const host = createHost()
+    const host = createServices()
     const toolkits = await register(host, [{ name: 'github', command: 'npx', env: { GITHUB_TOKEN: 'a' } }])
     expect(exportToolkits(toolkits, { format: 'vscode' })).toEqual({
       inputs: [{ type: 'promptString', id: 'GITHUB_TOKEN', description: 'env.GITHUB_TOKEN of github', password: true }],
@@ -115,13 +116,13 @@ describe('an export', () => {
   })
 
   it('keeps a text that looks like a variable apart from a secret with the same name', async () => {
-    const host = createHost()
+    const host = createServices()
     const toolkits = await register(host, [{ name: 'a', command: 'x', args: ['${TOKEN}'], env: { TOKEN: 's' } }])
     expect(exportToolkits(toolkits).mcpServers?.a).toMatchObject({ args: ['${TOKEN}'], env: { TOKEN: '${A_TOKEN}' } })
   })
 
   it('contains the auth settings when headers cannot express them', async () => {
-    const host = createHost()
+    const host = createServices()
     const toolkits = await register(host, [
       { name: 'a', url: 'https://a.example', headers: { authorization: 'x' }, auth: { type: 'bearer', token: 'y' } },
     ])
@@ -208,13 +209,13 @@ describe('an exported and reimported config', () => {
     it(`yields the same toolkits when its values are given (${format})`, async () => {
       await fc.assert(
         fc.asyncProperty(toolkits, async (records) => {
-          const host = createHost()
+          const host = createServices()
           const config = exportToolkits(await register(host, records), { format })
           expect(JSON.stringify(config)).not.toContain(SECRET.slice(8))
           const values = await valuesOf(host)
           const before = await wholeToolkits(host)
 
-          const other = createHost()
+          const other = createServices()
           const report = await other.imports.apply(JSON.stringify(config), ann, { values })
           expect(report.entries.map(({ status, reason }) => [status, reason])).toEqual(
             records.map(() => ['added', undefined]),

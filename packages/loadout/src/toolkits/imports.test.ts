@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createHost } from '../host/create-host.ts'
+import { createServices } from '../host/create-services.ts'
 import type { ImportReport } from '../schema/records/import-report.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
@@ -7,12 +7,12 @@ const FILES = { command: 'npx', args: ['-y', 'server-filesystem', '.'] }
 const GITHUB = { type: 'http', url: 'https://a.example/mcp', headers: { Authorization: 'Bearer ${GITHUB_TOKEN}' } }
 
 const statuses = ({ entries }: ImportReport) => entries.map(({ name, id, status }) => [name, id, status])
-const ids = async (host: ReturnType<typeof createHost>) =>
+const ids = async (host: ReturnType<typeof createServices>) =>
   (await host.toolkits.list('ann')).map(({ toolkit }) => toolkit.id).sort()
 
 describe('imports', () => {
   it('preview what applying them does and write nothing', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register({ name: 'files', command: 'old' }, ann)
     const config = {
       mcpServers: { files: FILES, github: GITHUB, 'My kit': FILES, broken: { type: 'pigeon' } },
@@ -39,7 +39,7 @@ describe('imports', () => {
   })
 
   it('store given values as credentials and omit them from reports', async () => {
-    const host = createHost()
+    const host = createServices()
     const config = { mcpServers: { github: { ...GITHUB, url: 'https://a.example/${PIN_KEY}/mcp' } } }
     const values = { GITHUB_TOKEN: 's3cret', PIN_KEY: 'plain' }
     const report = await host.imports.apply(config, ann, { values })
@@ -57,7 +57,7 @@ describe('imports', () => {
   })
 
   it('never pass a stored secret to another server', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register({ name: 'github', command: 'good', args: ['--token', 's3cret'] }, ann)
     const { uscoId } = await host.toolkits.find('ann', 'github')
     const config = { mcpServers: { github: { command: 'evil', args: ['$${X:-{secret:args.0}}'] } } }
@@ -73,7 +73,7 @@ describe('imports', () => {
   })
 
   it('give entries with the same id a new id and reject entries with the same name', async () => {
-    const host = createHost()
+    const host = createServices()
     const config = {
       mcpServers: { 'my kit': FILES, 'My Kit': FILES, a: { ...FILES, name: 'Same' }, b: { ...FILES, name: 'Same' } },
       servers: { 'my kit': FILES },
@@ -98,7 +98,7 @@ describe('imports', () => {
   })
 
   it('reject an entry that reuses the id of another or mixes the id and name of two toolkits', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register({ id: 'x', name: 'Ex', ...FILES }, ann)
     await host.toolkits.register({ id: 'y', name: 'Why', ...FILES }, ann)
     const config = { mcpServers: { Ex: FILES, other: { ...FILES, id: 'x' }, third: { ...FILES, id: 'y', name: 'Ex' } } }
@@ -113,7 +113,7 @@ describe('imports', () => {
   })
 
   it('update the fields in the config and keep other user settings', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.imports.apply({ kit: { ...FILES, env: { OLD: '1' } } }, ann)
     const overrides = { read: { enabled: false } }
     await host.toolkits.update('kit', { enabled: false, overrides, exclude: ['b'], deferLoading: false }, ann)
@@ -130,7 +130,7 @@ describe('imports', () => {
   })
 
   it('can be limited to entries by name', async () => {
-    const host = createHost()
+    const host = createServices()
     const report = await host.imports.apply({ mcpServers: { a: FILES, b: FILES } }, ann, { only: ['b', 'c'] })
     expect(statuses(report)).toEqual([['b', 'b', 'added']])
     expect(report.warnings).toEqual(['There is no entry "c"'])
@@ -138,7 +138,7 @@ describe('imports', () => {
   })
 
   it('accept a text with comments and validate their options', async () => {
-    const host = createHost()
+    const host = createServices()
     const text = '{\n  // mine\n  "servers": { "a": { "command": "x", }, },\n}'
     expect(statuses(await host.imports.preview(text, ann))).toEqual([['a', 'a', 'added']])
     await expect(host.imports.preview('{', ann)).rejects.toMatchObject({ code: 'invalid-json' })
@@ -147,7 +147,7 @@ describe('imports', () => {
   })
 
   it('belong to their owner, a user or the app', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.imports.apply({ a: FILES }, { tier: 'app' })
     expect(statuses(await host.imports.preview({ a: FILES }, { tier: 'app' }))[0]?.[2]).toBe('updated')
     expect(statuses(await host.imports.preview({ a: FILES }, ann))[0]?.[2]).toBe('added')

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { HostEvent } from '../events.ts'
-import { createHost } from '../host/create-host.ts'
+import { createServices } from '../host/create-services.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const bob = { tier: 'user', userId: 'bob' } as const
 const FILES = { name: 'Files', command: 'npx', args: ['-y', 'server-filesystem', '.'] }
 
-const names = async (host: ReturnType<typeof createHost>, userId: string) =>
+const names = async (host: ReturnType<typeof createServices>, userId: string) =>
   (await host.toolkits.list(userId)).map((stored) => `${stored.tier}:${stored.toolkit.id}`)
 
 describe('the registry', () => {
   it('has no toolkits in an empty host', async () => {
-    expect(await createHost().toolkits.list('ann')).toEqual([])
+    expect(await createServices().toolkits.list('ann')).toEqual([])
   })
 
   it('registers, updates and removes toolkits at runtime and emits events', async () => {
-    const host = createHost()
+    const host = createServices()
     const events: HostEvent[] = []
     host.events.on((event) => events.push(event))
     const { stored, created } = await host.toolkits.register(FILES, ann)
@@ -40,7 +40,7 @@ describe('the registry', () => {
   })
 
   it('accepts only one of several updates that require the same version', async () => {
-    const host = createHost()
+    const host = createServices()
     const { stored } = await host.toolkits.register(FILES, ann)
     const which = { id: 'files', unchangedSince: stored.row.updatedAt }
     const changes = ['one', 'two', 'three'].map((name) => host.toolkits.update(which, { name }, ann))
@@ -57,7 +57,7 @@ describe('the registry', () => {
   })
 
   it('upserts by id, then by name, and rejects a rename to a taken name without data loss', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register({ id: 'one', ...FILES }, ann)
     await host.toolkits.register({ ...FILES, name: 'Other' }, ann)
     expect((await host.toolkits.register({ id: 'new-id', ...FILES }, ann)).stored.toolkit.id).toBe('one')
@@ -72,7 +72,7 @@ describe('the registry', () => {
   })
 
   it('accepts concurrent first registrations of one name or one id', async () => {
-    const host = createHost()
+    const host = createServices()
     const same = await Promise.all(Array.from({ length: 8 }, () => host.toolkits.register(FILES, ann)))
     expect(new Set(same.map(({ stored }) => stored.uscoId)).size).toBe(1)
     const alike = await Promise.all(
@@ -82,20 +82,20 @@ describe('the registry', () => {
   })
 
   it('warns when it ignores a given id because the name has another', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register({ id: 'one', ...FILES }, ann)
     const { stored, warnings } = await host.toolkits.register({ id: 'two', ...FILES }, ann)
     expect([stored.toolkit.id, warnings]).toEqual(['one', [expect.stringContaining('"one"')]])
   })
 
   it('creates a free id when two names map to the same id', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register({ ...FILES, name: 'Git Hub' }, ann)
     expect((await host.toolkits.register({ ...FILES, name: 'Git-Hub!' }, ann)).stored.toolkit.id).toBe('git-hub-2')
   })
 
   it('finds toolkits whose ids start with an internal prefix', async () => {
-    const host = createHost()
+    const host = createServices()
     const { stored } = await host.toolkits.register({ ...FILES, name: 'usco_x' }, ann)
     await host.toolkits.register({ ...FILES, name: 'call_center' }, ann)
     expect(await names(host, 'ann')).toEqual(['user:usco_x', 'user:call_center'])
@@ -107,7 +107,7 @@ describe('the registry', () => {
   })
 
   it('separates the toolkits of each user and of the app', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register(FILES, { tier: 'app' })
     await host.toolkits.register({ ...FILES, name: 'Mine' }, ann)
     expect(await names(host, 'ann')).toEqual(['user:mine', 'app:files'])
@@ -118,7 +118,7 @@ describe('the registry', () => {
   })
 
   it('hides an app toolkit behind a user toolkit with the same id and marks it', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register(FILES, { tier: 'app' })
     await host.toolkits.register(FILES, ann)
     const [own, ...rest] = await host.toolkits.list('ann')
@@ -128,7 +128,7 @@ describe('the registry', () => {
   })
 
   it('lets a user turn off an app toolkit for themselves only', async () => {
-    const host = createHost()
+    const host = createServices()
     await host.toolkits.register(FILES, { tier: 'app' })
     await host.toolkits.setEnabled('ann', 'files', false)
     expect((await host.toolkits.find('ann', 'files')).enabled).toBe(false)
@@ -140,7 +140,7 @@ describe('the registry', () => {
   })
 
   it('stores secrets apart from the record, keeps them through updates and deletes them with it', async () => {
-    const host = createHost()
+    const host = createServices()
     const { stored } = await host.toolkits.register({ ...FILES, env: { TOKEN: 's3cret', GONE: 'soon' } }, ann)
     const owner = { userId: 'ann', toolkit: stored.uscoId }
     expect(JSON.stringify(await host.toolkits.list('ann'))).not.toContain('s3cret')
@@ -153,7 +153,7 @@ describe('the registry', () => {
   })
 
   it('rejects a record for the other tier', async () => {
-    const register = createHost().toolkits.register({ ...FILES, scope: 'app' }, ann)
+    const register = createServices().toolkits.register({ ...FILES, scope: 'app' }, ann)
     await expect(register).rejects.toMatchObject({
       code: 'invalid-input',
       errors: [expect.objectContaining({ path: 'scope' })],
@@ -161,7 +161,7 @@ describe('the registry', () => {
   })
 
   it('requires a persistent key ring for persistent storage', () => {
-    const lasting = { ...createHost().storage, name: 'pglite' }
-    expect(() => createHost({ storage: lasting })).toThrow(expect.objectContaining({ code: 'config-invalid' }))
+    const lasting = { ...createServices().storage, name: 'pglite' }
+    expect(() => createServices({ storage: lasting })).toThrow(expect.objectContaining({ code: 'config-invalid' }))
   })
 })

@@ -7,7 +7,7 @@ import { newEntry } from '../audit/entry.ts'
 import { memoryJournal } from '../audit/journal/journal.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { processKeyRing } from '../credentials/aes-key-ring.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import { newId } from '../schema/ids.ts'
 import { COLLECTION_NAMES } from '../storage/collections.ts'
@@ -18,8 +18,8 @@ import type { Storage } from '../storage/storage.ts'
 const WHO = 'ann-7f3a91'
 let backend: ReturnType<typeof memoryBackend>
 let storage: Storage
-let host: Host
-let other: Host
+let host: HostServices
+let other: HostServices
 let signals: AbortSignal[]
 let finish: () => void
 
@@ -37,7 +37,7 @@ const open = (more: object = {}) => {
     },
   }
   const pay = { name: 'pay', execute: () => 'paid' }
-  return createHost({
+  return createServices({
     storage: { ...storage, name: 'memory', close: async () => {} },
     keyRing: processKeyRing(),
     tools: [deaf, slow, pay].map((tool) => ({ ...tool, inputSchema: { type: 'object' } })) as never,
@@ -60,7 +60,7 @@ afterEach(async () => {
 
 const everything = async () =>
   JSON.stringify(await Promise.all(COLLECTION_NAMES.map(async (name) => [name, await backend.scan(name)])))
-const start = (at: Host, tool: string, toolkit = 'app') =>
+const start = (at: HostServices, tool: string, toolkit = 'app') =>
   at.calls.start({ userId: WHO, toolkit, tool, arguments: { me: WHO }, caller: { type: 'direct' } })
 /** Counters and the log are written a moment later. */
 const settle = async () => {

@@ -1,6 +1,6 @@
 /** A user who goes is gone from every table; a collection that is added later is in here, or this fails. */
 import { describe, expect, it } from 'vitest'
-import { createHost } from '../host/create-host.ts'
+import { createServices } from '../host/create-services.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../storage/collections.ts'
 import { createKvStorage } from '../storage/kv/kv-storage.ts'
@@ -250,7 +250,7 @@ describe('the removal of a user', () => {
   it('leaves nothing that names the user, and the log stays valid', async () => {
     const backend = memoryBackend()
     const storage = createKvStorage({ name: 'memory', open: async () => backend })
-    const host = createHost({ storage })
+    const host = createServices({ storage })
     void host.audit.list({ userId: WHO })
     await host.toolkits.register({ name: 'Other', url: 'https://example.com/x' }, { tier: 'user', userId: 'bob' })
     await host.toolkits.register(

@@ -5,18 +5,18 @@ import { newKey } from '../../test/fixtures/remote-host.ts'
 import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { masterKeyRing } from '../credentials/master-key.ts'
-import { createHost, type Host } from '../host/create-host.ts'
+import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
 import type { Storage } from '../storage/storage.ts'
 
 const KEY = newKey()
 let engine: SharedPglite
 let storage: Storage
-let host: Host
+let host: HostServices
 let servers: HttpFaultServer[]
 
 const open = () =>
-  createHost({
+  createServices({
     storage,
     keyRing: () => masterKeyRing(KEY),
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),

@@ -4,7 +4,7 @@ import { generateText, isStepCount } from 'ai'
 import { afterEach, expect, it } from 'vitest'
 import { agent } from '../../src/agents/agent.ts'
 import { toAI } from '../../src/ai/to-ai.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { JsonObject } from '../../src/schema/json.ts'
 import type { ModelScript } from '../../src/testing/model-server/script.ts'
@@ -32,7 +32,7 @@ const inputSchema = {
 const args = { to: { city: 'Ulm' }, count: 2, note: null, tags: { a: 'b' } }
 const SHIP = 'mcp_post_ship'
 
-let host: Host
+let host: HostServices
 let server: ModelServer
 const given: unknown[] = []
 afterEach(async () => {
@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 
 async function start(script: ModelScript) {
-  host = createHost({ policy: [rule('*', 'allow')] })
+  host = createServices({ policy: [rule('*', 'allow')] })
   const execute = (input: unknown) => {
     given.push(input)
     return 'shipped'

@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/ai/anthropic/anthropic.ts'
 import { answerOpenAI, readOpenAI, toOpenAI } from '../../src/ai/openai/openai.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
 import { type ModelServer, startModelServer } from '../../src/testing/model-server/server.ts'
@@ -18,13 +18,13 @@ const RATE = 'mcp_shop_rate'
 const SIGN = 'mcp_by-hand_sign'
 const PROMPT = 'Which region sold the most?'
 
-let host: Host
+let host: HostServices
 let server: ModelServer
 let made: string[]
 
 beforeEach(async () => {
   made = []
-  host = createHost({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
+  host = createServices({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
   const tool = (name: string, execute: (input: never) => unknown, more: object = {}) => ({
     name,
     description: `Does ${name}.`,

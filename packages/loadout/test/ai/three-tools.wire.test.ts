@@ -20,7 +20,7 @@ import {
 } from '../../src/ai/openai/openai.ts'
 import type { SchemaProvider } from '../../src/ai/schema/schema-rules.ts'
 import { toAI } from '../../src/ai/to-ai.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { ApprovalView } from '../../src/schema/records/approval.ts'
 import type { ModelRequest, ModelStep } from '../../src/testing/model-server/script.ts'
@@ -31,7 +31,7 @@ const [ORDERS, REFUND, SHIP] = ['mcp_shop_orders', 'mcp_shop_refund', 'mcp_post_
 const PROMPT = 'List the orders of the shop, then refund one.'
 const QUERY = 'ship a parcel to an address'
 
-let host: Host
+let host: HostServices
 let server: ModelServer
 let called: string[]
 afterEach(async () => {
@@ -51,7 +51,7 @@ const tool = (name: string, description: string) => ({
 
 async function start(steps: ModelStep[]): Promise<Thread> {
   called = []
-  host = createHost({ policy: [rule('shop.*', 'ask'), rule('post.*', 'allow')], approvalMs: 10_000 })
+  host = createServices({ policy: [rule('shop.*', 'ask'), rule('post.*', 'allow')], approvalMs: 10_000 })
   const shop = [tool('orders', 'Lists the orders of the shop.'), tool('refund', 'Refunds an order of the shop.')]
   const post = [tool('ship_parcel', 'Ships a parcel to an address.')]
   await host.toolkits.register({ name: 'shop', tools: shop, deferLoading: false }, { tier: 'app' })

@@ -3,13 +3,13 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { generateText, isStepCount, type ModelMessage, type ToolApprovalRequest, type ToolSet } from 'ai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AIForm, toAI } from '../../src/ai/to-ai.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
 import { type ModelServer, startModelServer } from '../../src/testing/model-server/server.ts'
 
 const REFUND = 'mcp_shop_refund'
-let host: Host
+let host: HostServices
 let server: ModelServer
 let paid: string[]
 afterEach(async () => {
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 async function start(script: ModelScript) {
   paid = []
-  host = createHost({ policy: [rule('*', 'ask')], approvalMs: 400 })
+  host = createServices({ policy: [rule('*', 'ask')], approvalMs: 400 })
   const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
   const execute = ({ order: id }: { order: string }) => {
     paid.push(id)

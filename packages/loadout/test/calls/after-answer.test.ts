@@ -1,17 +1,17 @@
 /** A call that waited for its answer: all that changed meanwhile counts, and the answer is for what was asked about alone. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 
 const owner = { tier: 'user', userId: 'ann' } as const
-let host: Host
+let host: HostServices
 let made: unknown[]
 const tools = (more: object = {}) => [
   { name: 'pay', inputSchema: { type: 'object' }, execute: (input: unknown) => void made.push(input), ...more },
 ]
 beforeEach(async () => {
   made = []
-  host = createHost({ policy: [rule('*', { allowEdits: true }, 'ask')] })
+  host = createServices({ policy: [rule('*', { allowEdits: true }, 'ask')] })
   await host.toolkits.register({ name: 'kit', tools: tools() }, owner)
 })
 afterEach(() => host.close())

@@ -4,7 +4,7 @@ import { createDatabase } from '../../../../test/database.ts'
 import { acceptChanges, storeCatalog } from '../../src/catalog/store-catalog.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
 import { processKeyRing } from '../../src/credentials/aes-key-ring.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { postgres } from '../../src/storage/postgres.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { type HttpFaultServer, startFaultServer } from '../fixtures/fault-http.ts'
@@ -17,7 +17,7 @@ afterAll(() => drop())
 // One database has one ring.
 const keyRing = processKeyRing()
 
-let hosts: Host[]
+let hosts: HostServices[]
 let server: HttpFaultServer
 /** Lists in another order each time, and every second time other tools. */
 const script = {
@@ -35,7 +35,7 @@ const script = {
 beforeEach(async () => {
   server = await startFaultServer(script)
   hosts = Array.from({ length: PROCESSES }, () =>
-    createHost({ storage: postgres({ url }), keyRing, drivers: nodeDrivers({ guard: { privateNetwork: true } }) }),
+    createServices({ storage: postgres({ url }), keyRing, drivers: nodeDrivers({ guard: { privateNetwork: true } }) }),
   )
   await Promise.all(hosts.map((host) => host.ready()))
 })
@@ -133,7 +133,7 @@ function afterPinsRead(storage: Storage, happen: () => Promise<unknown>): Storag
 }
 
 it('accepting a change during a discovery does not accept the tools that the discovery finds', async () => {
-  const [{ storage, toolkits }] = hosts as [Host]
+  const [{ storage, toolkits }] = hosts as [HostServices]
   const { stored } = await toolkits.register({ name: 'pinned', url: server.url }, { tier: 'app' })
   const found = (description: string) => ({
     manifests: [{ name: 'echo', description, inputSchema: { type: 'object' as const } }],

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
-import type { HostOptions } from '../../src/host/options.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
+import type { ServiceOptions } from '../../src/host/service-options.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { fileSource } from '../../src/toolkits/sources/file-source.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../fixtures/fault-http.ts'
@@ -23,7 +23,7 @@ const start = async (script: HttpFaults) => {
 }
 
 let folder: string
-let host: Host
+let host: HostServices
 let a: HttpFaultServer
 let b: HttpFaultServer
 beforeEach(async () => {
@@ -38,8 +38,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-function open(options: HostOptions = {}): Host {
-  host = createHost({
+function open(options: ServiceOptions = {}): HostServices {
+  host = createServices({
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     policy: [rule('*', 'allow')],
     ...options,

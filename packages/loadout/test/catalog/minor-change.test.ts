@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CatalogTool } from '../../src/catalog/catalog-tools.ts'
 import { oldFingerprintOf } from '../../src/catalog/fingerprint.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { canonicalJson } from '../../src/schema/json.ts'
 import type { ToolView } from '../../src/schema/toolkit/toolkit.ts'
@@ -18,12 +18,12 @@ const access = { userId: 'ann' } as const
 
 let folder: string
 let file: string
-let host: Host
+let host: HostServices
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'loadout-pins-'))
   file = join(folder, 'starts')
   writeFileSync(file, '0')
-  host = createHost({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }), policy: [rule('*', 'ask')] })
+  host = createServices({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }), policy: [rule('*', 'ask')] })
   await host.toolkits.register({ name: 'kit', command: process.execPath, args: [SET_ORDERED, file] }, ann)
   await look()
 })

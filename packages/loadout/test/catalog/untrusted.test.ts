@@ -1,7 +1,7 @@
 /** Tools of a server that is not trusted: off until a person accepts them. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { type HttpFaultServer, startFaultServer } from '../fixtures/fault-http.ts'
 import type { FaultTool } from '../fixtures/fault-script.ts'
@@ -9,7 +9,7 @@ import type { FaultTool } from '../fixtures/fault-script.ts'
 const ann = { tier: 'user', userId: 'ann' } as const
 const tool = (name: string, more: object = {}): FaultTool => ({ name, inputSchema: { type: 'object' }, ...more })
 
-let host: Host
+let host: HostServices
 let server: HttpFaultServer
 /** What the server lists; changed between looks. */
 const script: { tools: FaultTool[] } = { tools: [] }
@@ -17,7 +17,7 @@ const script: { tools: FaultTool[] } = { tools: [] }
 beforeEach(async () => {
   script.tools = [tool('one'), tool('two')]
   server = await startFaultServer(script)
-  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }), policy: [rule('*', 'allow')] })
+  host = createServices({ drivers: nodeDrivers({ guard: { privateNetwork: true } }), policy: [rule('*', 'allow')] })
 })
 afterEach(async () => {
   await host.close()

@@ -2,10 +2,10 @@
 import { afterEach, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 
-let host: Host
+let host: HostServices
 afterEach(() => host.close())
 
 const chain = (deep: number) =>
@@ -18,7 +18,7 @@ const chain = (deep: number) =>
   }))
 
 it('concurrent programs with custom tools nested four deep all complete', async () => {
-  host = createHost({ executor: quickjs({ most: 2, spares: 1 }), policy: [rule('*', 'allow')] })
+  host = createServices({ executor: quickjs({ most: 2, spares: 1 }), policy: [rule('*', 'allow')] })
   await host.ready()
   await host.toolkits.register({ name: 'mine', tools: chain(4) }, { tier: 'app' })
   // A program that waited for a sandbox for ever would end with its time, and fail.

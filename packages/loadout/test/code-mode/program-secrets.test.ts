@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost } from '../../src/host/create-host.ts'
+import { createServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { startFaultServer } from '../fixtures/fault-http.ts'
 
@@ -13,7 +13,7 @@ it.each([
   ['gives', { content: [], structuredContent: { why: `bad ${btoa(SECRET)}` }, isError: true }],
 ])('redacts the secret of a tool that %s it', async (_, result) => {
   const server = await startFaultServer({ at: { 'tools/call': { do: 'result', result } } })
-  await using host = createHost({
+  await using host = createServices({
     executor: quickjs({ spares: 1 }),
     policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),

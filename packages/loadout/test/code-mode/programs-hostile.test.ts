@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newWork } from '../../../../test/prove/work.ts'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { RunView } from '../../src/schema/records/run.ts'
 import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_SAMPLE, type HostileProgram } from '../hostile/programs.ts'
@@ -33,11 +33,11 @@ const tools = [
   tool('never', () => new Promise(() => {})),
 ]
 
-let host: Host
+let host: HostServices
 beforeAll(async () => {
   Object.assign(globalThis, { hostCanary: CANARY })
   process.env.HOST_CANARY = CANARY
-  host = createHost({ executor: quickjs(), policy: [rule('*', 'allow')] })
+  host = createServices({ executor: quickjs(), policy: [rule('*', 'allow')] })
   await host.ready()
   await host.toolkits.register({ name: 'kit', tools }, { tier: 'user', userId: 'eve' })
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
-import { createHost } from '../../src/host/create-host.ts'
+import { createServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { defineTool } from '../../src/toolkits/define-tool.ts'
 
@@ -8,7 +8,7 @@ const never = defineTool({ name: 'never', execute: () => new Promise<never>(() =
 const PROGRAM = 'return await app.never()'
 
 const endOf = async (timeoutMs: number, wallMs?: number) => {
-  await using host = createHost({
+  await using host = createServices({
     executor: quickjs({ timeoutMs }),
     tools: [never],
     policy: [rule('*', 'allow')],

@@ -13,7 +13,7 @@ import { programPath } from '../../../../test/program-path.ts'
 import { newWork, provenWithin } from '../../../../test/prove/work.ts'
 import type { CallOutcome } from '../../src/calls/call.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../fixtures/fault-http.ts'
 import type { Fault, FaultScript } from '../fixtures/fault-script.ts'
@@ -31,7 +31,7 @@ const ann = { tier: 'user', userId: 'ann' } as const
 const SOON = { timeout: 60_000 }
 
 let folder: string
-let host: Host
+let host: HostServices
 const servers: HttpFaultServer[] = []
 
 beforeAll(() => {
@@ -44,7 +44,7 @@ afterEach(async () => {
 })
 
 const newHost = () => {
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     app: { limits: { argumentBytes: 10_000_000 } },
     drivers: nodeDrivers({

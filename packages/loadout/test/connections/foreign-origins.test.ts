@@ -11,7 +11,7 @@ import {
   withOriginHeaders,
 } from '../../src/connections/http/guard/guarded-fetch.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../fixtures/fault-http.ts'
 import { SIGN_IN } from '../fixtures/sign-in.ts'
@@ -22,7 +22,7 @@ const LOCAL: GuardOptions = { privateNetwork: true }
 /** Lets one name through and refuses all else that is local. */
 const HOME_ONLY: GuardOptions = { allow: ['home.test'], lookup: async () => [{ address: '127.0.0.1', family: 4 }] }
 
-let host: Host | undefined
+let host: HostServices | undefined
 let home: HttpFaultServer
 let away: HttpFaultServer
 let script: HttpFaults
@@ -42,18 +42,18 @@ const carries = ({ requests }: HttpFaultServer) => requests.map(({ headers }) =>
 const holdsSecret = ({ requests }: HttpFaultServer) => JSON.stringify(requests).includes(SECRET)
 const homeUrl = () => home.url.replace('127.0.0.1', 'home.test')
 
-async function newToolkit(guard: GuardOptions, record: object): Promise<Host> {
-  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard }) })
+async function newToolkit(guard: GuardOptions, record: object): Promise<HostServices> {
+  host = createServices({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard }) })
   const timeouts = { introspectMs: 2000, callMs: 2000 }
   await host.toolkits.register({ name: 'kit', headers: { 'X-Key': SECRET }, timeouts, ...record }, ann)
   return host
 }
-const look = async ({ toolkits, catalog }: Host, name = 'kit') =>
+const look = async ({ toolkits, catalog }: HostServices, name = 'kit') =>
   catalog.introspect(await toolkits.find('ann', name), 'ann').then(
     () => 'ok',
     (error) => error.code as string,
   )
-const call = async ({ calls }: Host) => {
+const call = async ({ calls }: HostServices) => {
   const request = { userId: 'ann', toolkit: 'kit', tool: 'echo', arguments: { text: SECRET } }
   const outcome = await calls.start({ ...request, caller: { type: 'direct' } }).outcome
   return 'error' in outcome ? outcome.error.code : outcome.status
@@ -61,7 +61,7 @@ const call = async ({ calls }: Host) => {
 
 describe('50 a redirect to another origin', () => {
   /** The other origin is one that this host can reach, and it notes who comes. */
-  async function awayIsThere(by: Host) {
+  async function awayIsThere(by: HostServices) {
     expect(away.requests).toEqual([])
     await by.toolkits.register({ name: 'other', url: away.url }, ann)
     expect(await look(by, 'other')).toBe('ok')

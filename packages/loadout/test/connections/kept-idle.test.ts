@@ -2,10 +2,10 @@
 import { afterEach, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 
-let host: Host
+let host: HostServices
 let server: RunningServer
 afterEach(async () => {
   await host.close()
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 it('timeouts.idleMs of a toolkit overrides the pool idle timeout', async () => {
   server = await startHttpServer('legacy')
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     pool: { idleMs: 100 },

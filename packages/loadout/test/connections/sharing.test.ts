@@ -2,11 +2,11 @@
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../fixtures/fault-http.ts'
 
-let host: Host
+let host: HostServices
 const servers: HttpFaultServer[] = []
 afterEach(async () => {
   await host.close()
@@ -16,7 +16,7 @@ afterEach(async () => {
 async function start(script: HttpFaults) {
   const server = await startFaultServer(script)
   servers.push(server)
-  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createServices({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   return server
 }
 const call = (userId: string, args: Record<string, unknown> = {}) =>

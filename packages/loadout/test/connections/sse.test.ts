@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { FaultServer } from '../fixtures/fault-script.ts'
 
-let host: Host
+let host: HostServices
 let server: Server
 let gets: number
 afterEach(async () => {
@@ -37,7 +37,7 @@ async function start({ first, drop = false }: { first: (stream: ServerResponse) 
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`
-  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createServices({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   const timeouts = { introspectMs: 700, callMs: 25_000, totalMs: 25_000 }
   const { stored } = await host.toolkits.register(
     { name: 'kit', type: 'sse', url, timeouts },

@@ -7,7 +7,7 @@ import { AlwaysOffSampler, TracerProvider } from '@opentelemetry/sdk-trace'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startHttpServer } from '../../../../test/real-servers.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { TelemetryOptions } from '../../src/telemetry/telemetry.ts'
 import { startFaultServer } from '../fixtures/fault-http.ts'
@@ -22,8 +22,8 @@ afterEach(async () => {
 const FAULT_STDIO = new URL('../fixtures/fault-stdio.ts', import.meta.url).pathname
 const ann = { tier: 'user', userId: 'ann' } as const
 
-function startHost(telemetry: TelemetryOptions): Host {
-  const host = createHost({
+function startHost(telemetry: TelemetryOptions): HostServices {
+  const host = createServices({
     policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }),
     telemetry,
@@ -52,7 +52,7 @@ async function reach(transport: 'stdio' | 'http' | 'http by events', script: Fau
 }
 
 /** Calls once, and gives what came along with each request of the server until then. */
-async function metasOf(host: Host, record: object, request: object = {}): Promise<SeenMeta[]> {
+async function metasOf(host: HostServices, record: object, request: object = {}): Promise<SeenMeta[]> {
   await host.toolkits.register({ name: 'kit', ...record }, ann)
   const call = { userId: 'ann', toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' } as const }
   const outcome = await host.calls.start({ ...call, ...request }).outcome

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
 import { masterKeyRing } from '../../src/credentials/master-key.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { memory } from '../../src/storage/memory.ts'
 import type { Storage } from '../../src/storage/storage.ts'
@@ -11,11 +11,11 @@ import { newKey } from '../fixtures/remote-host.ts'
 
 const [OLD, NEW] = [newKey(), newKey()]
 let storage: Storage
-let host: Host
+let host: HostServices
 let server: HttpFaultServer
 
 const open = (keys: string) =>
-  createHost({
+  createServices({
     // It outlives the processes that share it.
     storage: { ...storage, close: async () => {} },
     keyRing: () => masterKeyRing(keys),

@@ -3,16 +3,16 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { EVERYTHING } from '../../../../test/real-servers.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { mayBeOf, modelName } from '../../src/loadout/model-name.ts'
 import { rule } from '../../src/policy/rules.ts'
 
 const owner = { tier: 'user' as const, userId: 'ann' }
-let host: Host
+let host: HostServices
 const thread = () => host.thread({ userId: 'ann', threadId: 'thread' })
 
 beforeEach(async () => {
-  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  host = createServices({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
   await host.ready()
   const known = { name: 'known', description: 'Known.', inputSchema: { type: 'object' }, execute: () => 'known' }
   await host.toolkits.register({ id: 'kit', name: 'Kit', tools: [known] }, owner)

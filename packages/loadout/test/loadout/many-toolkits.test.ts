@@ -1,6 +1,6 @@
 /** Threads with more toolkits than the old default cap of 16, and with a cap that the user set. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
@@ -15,9 +15,9 @@ const toolOf = (at: number) => {
   return { name, description, inputSchema: { type: 'object' }, execute: () => `did ${name}` }
 }
 
-let host: Host
+let host: HostServices
 beforeEach(async () => {
-  host = createHost({ policy: [rule('*', 'allow')], search: { vectors: false } })
+  host = createServices({ policy: [rule('*', 'allow')], search: { vectors: false } })
   for (let at = 0; at < COUNT; at++) {
     const owner = { tier: 'user', userId: 'ann' } as const
     const { stored } = await host.toolkits.register({ name: `kit-${at}`, tools: [toolOf(at)] }, owner)

@@ -1,12 +1,12 @@
 import { afterEach, expect, it } from 'vitest'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { approvalRow } from '../../src/testing/suites/storage/rows.ts'
 
-let host: Host
+let host: HostServices
 afterEach(() => host.close())
 
 it('approvals are listed newest first in pages, including those that expired unrecorded', async () => {
-  host = createHost({ tools: [{ name: 'pay', inputSchema: { type: 'object' }, execute: () => 'paid' }] as never })
+  host = createServices({ tools: [{ name: 'pay', inputSchema: { type: 'object' }, execute: () => 'paid' }] as never })
   const call = { userId: 'ann', toolkit: 'app', tool: 'pay', arguments: {}, caller: { type: 'direct' as const } }
   const gone = Array.from({ length: 3 }, () => approvalRow('ann', { expiresAt: new Date(Date.now() - 1000) }))
   await host.storage.transaction({ userId: 'ann' }, (tx) => tx.insertAll('approvals', gone))

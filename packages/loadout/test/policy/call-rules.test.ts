@@ -1,13 +1,13 @@
 /** Rules that a call brings itself: the lowest tier, which only tightens, on every way to a tool. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createExecutionContext } from '../../src/context.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 
-let host: Host
+let host: HostServices
 beforeEach(() => {
   const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, execute: () => name })
-  host = createHost({
+  host = createServices({
     tools: [tool('look'), tool('pay')] as never,
     policy: [rule('app.look', 'allow'), rule('*', 'deny')],
   })

@@ -1,7 +1,7 @@
 /** What who approves sees, and what comes of an edit: all of it is shown, masks mean what they hide, secrets stay sealed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { processKeyRing } from '../../src/credentials/aes-key-ring.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { createKvStorage } from '../../src/storage/kv/kv-storage.ts'
 import { memoryBackend } from '../../src/storage/kv/memory-backend.ts'
@@ -13,7 +13,7 @@ const properties = {
   note: { type: 'string' },
   list: { type: 'array', items: { type: 'object', properties: { pin: { type: 'string', writeOnly: true } } } },
 }
-let host: Host
+let host: HostServices
 let storage: Storage
 let backend: ReturnType<typeof memoryBackend>
 let calls: unknown[]
@@ -23,7 +23,7 @@ beforeEach(async () => {
   storage = createKvStorage({ name: 'memory', open: async () => backend })
   const execute = (input: unknown) => void calls.push(input)
   const tool = { name: 'send', inputSchema: { type: 'object', properties }, execute }
-  host = createHost({ storage, tools: [tool] as never, policy: [rule('app.send', { allowEdits: true }, 'ask')] })
+  host = createServices({ storage, tools: [tool] as never, policy: [rule('app.send', { allowEdits: true }, 'ask')] })
 })
 afterEach(() => host.close())
 
@@ -111,7 +111,7 @@ describe('an argument edit', () => {
     const shared = createKvStorage({ name: 'memory', open: async () => backend })
     const execute = (input: unknown) => void calls.push(input)
     const open = () =>
-      createHost({
+      createServices({
         storage: { ...shared, name: 'memory', close: async () => {} },
         keyRing,
         tools: [{ name: 'send', inputSchema: { type: 'object', properties }, execute }] as never,
@@ -129,6 +129,6 @@ describe('an argument edit', () => {
     expect(calls).toEqual([{ user: 'bob', password: second }])
     expect(JSON.parse(await raw())[0]).toMatchObject({ sealedJson: null, answerJson: { edited: true } })
     await host.close()
-    host = createHost()
+    host = createServices()
   })
 })

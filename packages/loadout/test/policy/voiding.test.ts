@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { auth, httpServer, sseServer, stdioServer } from '../../src/schema/toolkit/server.ts'
 import { toolManifest } from '../../src/schema/toolkit/tool.ts'
 import { toolOverride } from '../../src/schema/toolkit/toolkit.ts'
@@ -13,9 +13,9 @@ const owner = { tier: 'user', userId: 'ann' } as const
 const fieldsOf = (schema: z.ZodObject) => Object.keys(schema.shape).filter((field) => field !== 'type')
 const manifest = { name: 'send', inputSchema: { type: 'object' } }
 
-let host: Host
+let host: HostServices
 beforeEach(() => {
-  host = createHost()
+  host = createServices()
 })
 afterEach(() => host.close())
 

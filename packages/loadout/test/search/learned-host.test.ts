@@ -1,6 +1,6 @@
 /** From a call that went well to a search that knows: through a whole host. */
 import { expect, it } from 'vitest'
-import { createHost } from '../../src/host/create-host.ts'
+import { createServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { SearchSetup } from '../../src/search/create-search.ts'
 import { memory } from '../../src/storage/memory.ts'
@@ -21,7 +21,7 @@ const ann = { userId: 'ann', threadId: 'one' }
 
 function world(search: SearchSetup = {}) {
   const storage = memory()
-  const host = createHost({
+  const host = createServices({
     storage,
     tools: TOOLS,
     policy: [rule('*', 'allow')],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../test/oauth-server.ts'
 import { call, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import type { Host } from '../../src/host/create-host.ts'
+import type { HostServices } from '../../src/host/create-services.ts'
 
 const { server, hostOf } = signInWorld()
 const APP = { tier: 'app' } as const
@@ -11,7 +11,7 @@ const APP = { tier: 'app' } as const
 /** Another machine of the private network, as far as the guard can tell. */
 const victim = () => server({ authorizationEndpoint: 'http://127.0.0.1:1/authorize' }, '127.0.0.2')
 
-async function registerAt(host: Host, oauth: OAuthServer): Promise<void> {
+async function registerAt(host: HostServices, oauth: OAuthServer): Promise<void> {
   await host.toolkits.register({ name: 'mail', url: oauth.url, auth: 'oauth' }, APP)
 }
 

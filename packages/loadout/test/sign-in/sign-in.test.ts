@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callbackOf, follow } from '../../../../test/oauth-server.ts'
 import { ANN, call, register, signIn, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import type { Host } from '../../src/host/create-host.ts'
+import type { HostServices } from '../../src/host/create-services.ts'
 import { memory } from '../../src/storage/memory.ts'
 
 /** Timers go on; only what time it is stands still, and is moved. */
@@ -64,7 +64,7 @@ describe('a server that requires a sign-in', () => {
 })
 
 describe('personal tools of an app server', () => {
-  const namesFor = async (host: Host, userId: string) =>
+  const namesFor = async (host: HostServices, userId: string) =>
     (await host.views.one(userId, 'mail')).tools.map(({ name }) => name)
 
   it('are available only to their own user', async () => {

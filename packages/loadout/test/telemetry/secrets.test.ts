@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
 import { createExecutionContext } from '../../src/context.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { startFaultServer } from '../fixtures/fault-http.ts'
 import type { FaultScript } from '../fixtures/fault-script.ts'
@@ -33,7 +33,7 @@ function scriptFile(script: FaultScript): string {
   return file
 }
 
-async function callOnce(host: Host, toolkit: string) {
+async function callOnce(host: HostServices, toolkit: string) {
   const request = { userId: 'ann', toolkit, tool: 'echo', caller: { type: 'direct' } as const }
   return host.calls.start({ ...request, arguments: { text: plant(), password: plant() } }).outcome
 }
@@ -47,7 +47,7 @@ const SCRIPTS: Record<string, () => FaultScript> = {
   odd: () => ({ at: { 'tools/list': { do: 'error', code: -32_000, message: plant() } } }),
 }
 
-async function registerAll(host: Host): Promise<string[]> {
+async function registerAll(host: HostServices): Promise<string[]> {
   const ids: string[] = []
   for (const [name, script] of Object.entries(SCRIPTS)) {
     const http = await startFaultServer(script())
@@ -73,7 +73,7 @@ it('telemetry contains no secret from arguments, results, headers, URLs, environ
   const telemetry: RecordedTelemetry = recordTelemetry()
   closing.push(() => telemetry.close())
   const drivers = nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } })
-  const host = createHost({ policy: [rule('*', 'allow')], drivers, telemetry: telemetry.options })
+  const host = createServices({ policy: [rule('*', 'allow')], drivers, telemetry: telemetry.options })
   closing.push(() => host.close())
   const outcomes: string[] = []
   for (const id of await registerAll(host)) outcomes.push((await callOnce(host, id)).status)

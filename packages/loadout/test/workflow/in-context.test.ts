@@ -1,16 +1,16 @@
 /** What a workflow calls finds the run's own context, from every kind of node, and nobody else's: not in a sandbox that served another. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { ambientContext, getExecutionContext, withExecutionContext } from '../../src/node.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { RunView } from '../../src/schema/records/run.ts'
 
 const USERS = ['ann', 'bob'] as const
 const ROUNDS = 10
-let host: Host
+let host: HostServices
 beforeEach(() => {
-  host = createHost({
+  host = createServices({
     runInContext: ambientContext,
     // One sandbox for all: what is around it is that of who came first.
     executor: quickjs({ most: 1, spares: 1 }),

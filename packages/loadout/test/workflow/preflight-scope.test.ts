@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { nodeAgent } from '../../src/agents/node-agent.ts'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
 import { HostError } from '../../src/errors.ts'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 
-let host: Host
+let host: HostServices
 let said: number
 beforeEach(async () => {
   said = 0
@@ -15,7 +15,11 @@ beforeEach(async () => {
       throw new HostError('model-unavailable', { detail: `No key for ${name}.`, action: 'Save one.' })
     },
   }
-  host = createHost({ policy: [rule('*', 'allow')], executor: quickjs({ spares: 0 }), agent: nodeAgent({ models }) })
+  host = createServices({
+    policy: [rule('*', 'allow')],
+    executor: quickjs({ spares: 0 }),
+    agent: nodeAgent({ models }),
+  })
   await host.ready()
   const say = { name: 'say', description: 'Says.', inputSchema: { type: 'object' }, execute: () => ++said }
   await host.toolkits.register({ id: 'kit', name: 'Kit', tools: [say] }, { tier: 'app' })

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { admin, createDatabase } from '../../../../test/database.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
 import { masterKeyRing } from '../../src/credentials/master-key.ts'
-import { createHost } from '../../src/host/create-host.ts'
+import { createServices } from '../../src/host/create-services.ts'
 import type { ApprovalView } from '../../src/schema/records/approval.ts'
 import type { RunView } from '../../src/schema/records/run.ts'
 import { postgres } from '../../src/storage/postgres.ts'
@@ -174,7 +174,7 @@ describe('workflows whose process is killed', () => {
 describe('marketplace tools', () => {
   it('are checked against the registry before their server is discovered', async () => {
     const storage = postgres({ url: database.url, maxConnections: 2 })
-    await using host = createHost({
+    await using host = createServices({
       storage,
       keyRing: () => masterKeyRing(KEY),
       drivers: nodeDrivers({ guard: { privateNetwork: true } }),

@@ -2,20 +2,23 @@
 import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createHost, type Host } from '../../src/host/create-host.ts'
+import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import { memory } from '../../src/storage/memory.ts'
 
-let host: Host
+let host: HostServices
 const made: string[] = []
-const hosts: Host[] = []
+const hosts: HostServices[] = []
 afterEach(async () => {
   made.length = 0
   for (const one of hosts.splice(0)) await one.close()
 })
 
-function open(options: Parameters<typeof createHost>[0] = {}): Host {
-  const opened = createHost({ policy: [rule('*.wipe', 'deny'), rule('*.ask', 'ask'), rule('*', 'allow')], ...options })
+function open(options: Parameters<typeof createServices>[0] = {}): HostServices {
+  const opened = createServices({
+    policy: [rule('*.wipe', 'deny'), rule('*.ask', 'ask'), rule('*', 'allow')],
+    ...options,
+  })
   hosts.push(opened)
   return opened
 }

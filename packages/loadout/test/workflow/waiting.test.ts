@@ -1,11 +1,11 @@
 /** Programs, agents and questions in workflows: they wait, go on, and do nothing twice. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HostError } from '../../src/errors.ts'
-import type { Host } from '../../src/host/create-host.ts'
+import type { HostServices } from '../../src/host/create-services.ts'
 import { kit, openWorkflowWorld, type WorkflowWorld } from '../fixtures/workflow-world.ts'
 
 let world: WorkflowWorld
-let host: Host
+let host: HostServices
 let made: string[]
 let gates: WorkflowWorld['gates']
 let failing: WorkflowWorld['failing']

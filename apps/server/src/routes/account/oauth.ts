@@ -7,7 +7,8 @@
  * page with a word that only its browser has, which no address and no other page can bring.
  */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError } from '@loadout/core'
+import { HostError } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Context, Next } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
@@ -80,7 +81,7 @@ const confirm = createRoute({
   responses: { 200: page('A page that closes itself'), 400: page('A page that says why not') },
 })
 
-export function oauthRoutes(host: Host) {
+export function oauthRoutes(host: HostServices) {
   return new OpenAPIHono<Env>()
     .openapi(start, async (c) => {
       const { url, expiresAt } = await host.signIns.start(c.get('principal').userId, c.req.valid('json').toolkit)
@@ -98,7 +99,7 @@ export function oauthRoutes(host: Host) {
 }
 
 /** What is reached without a key: mounted before the doors that ask for one, and for JSON. */
-export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick<UserAdmin, 'find'>) {
+export function oauthPages(host: HostServices, authenticate: Authenticate, people?: Pick<UserAdmin, 'find'>) {
   const pages = new OpenAPIHono<Env>()
   const finish = async (c: Context<Env>, brought: z.infer<typeof returned>, who: string | undefined) => {
     const { name } = await host.signIns.whose(brought.state)

@@ -1,6 +1,6 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
-import type { Host } from '@loadout/core'
 import { preferencesPatch, preferences as preferencesSchema } from '@loadout/core/schema'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../../http/env.ts'
 import { named } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'
@@ -27,7 +27,7 @@ const change = createRoute({
   responses: answer,
 })
 
-export function preferenceRoutes(host: Host) {
+export function preferenceRoutes(host: HostServices) {
   return new OpenAPIHono<Env>()
     .openapi(show, async (c) => c.json(await host.preferences.get(c.var.principal.userId), 200))
     .openapi(change, async (c) =>

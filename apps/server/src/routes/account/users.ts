@@ -1,5 +1,5 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { SignIn } from '../../auth/sign-in.ts'
 import type { UserWithMethods } from '../../auth/user-admin.ts'
 import type { Env } from '../../http/env.ts'
@@ -95,7 +95,7 @@ const remove = createRoute({
   responses: { 200: json(removed, 'Removed'), ...problemResponses },
 })
 
-export function userRoutes(host: Host, signIn?: SignIn) {
+export function userRoutes(host: HostServices, signIn?: SignIn) {
   const people = () => signInOf({ signIn }).people
   const linkOf = (made: Parameters<SignIn['urlOf']>[0]) => ({
     url: signInOf({ signIn }).urlOf(made),

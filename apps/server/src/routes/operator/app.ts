@@ -1,7 +1,8 @@
 /** What belongs to the app. Operators only; what a file or the code defines is read-only here too. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { APP_OWNER, type Host, HostError, type StoredToolkit } from '@loadout/core'
+import { HostError } from '@loadout/core'
 import { appConfig, appConfigPatch, type OfferedTemplate, toolkitView } from '@loadout/core/schema'
+import { APP_OWNER, type HostServices, type StoredToolkit } from '@loadout/core/services'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Env } from '../../http/env.ts'
 import { changedAt, etagOf, ifMatch } from '../../http/etag.ts'
@@ -120,7 +121,7 @@ const operatorsOnly: MiddlewareHandler<Env> = async (c, next) => {
 const actorOf = (c: Context<Env>) => ({ actor: c.var.principal.userId })
 const ownerOf = (c: Context<Env>) => ({ tier: 'app' as const, ...actorOf(c) })
 
-export function appRoutes(host: Host, { offered: _, ...settings }: StartSettings = {}) {
+export function appRoutes(host: HostServices, { offered: _, ...settings }: StartSettings = {}) {
   const viewOf = async (stored: StoredToolkit, warnings: string[] = []) => {
     const view = await host.views.asOperator(stored)
     return withWarnings(view, warnings)

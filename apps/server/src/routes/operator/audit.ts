@@ -1,7 +1,7 @@
 /** The log: a user's own lines, or everyone's for operators; as pages, or as a file that is streamed. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { AuditFilter, AuditReader, Host } from '@loadout/core'
 import { auditView, type Principal } from '@loadout/core/schema'
+import type { AuditFilter, AuditReader, HostServices } from '@loadout/core/services'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idText, json, named } from '../../http/openapi.ts'
@@ -92,7 +92,7 @@ const showHistory = createRoute({
 
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' } as const
 
-export function auditRoutes(host: Host) {
+export function auditRoutes(host: HostServices) {
   return new OpenAPIHono<Env>()
     .openapi(list, async (c) => {
       const { all, format, cursor, limit, ...filter } = c.req.valid('query')

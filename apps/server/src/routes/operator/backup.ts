@@ -1,5 +1,6 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError } from '@loadout/core'
+import { HostError } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { problemResponses } from '../../http/problem.ts'
@@ -17,7 +18,7 @@ const backup = createRoute({
   },
 })
 
-export function backupRoutes(host: Host) {
+export function backupRoutes(host: HostServices) {
   return new OpenAPIHono<Env>().openapi(backup, async (c) => {
     assertOperator(c.var.principal)
     if (!host.backup)

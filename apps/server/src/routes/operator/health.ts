@@ -1,5 +1,6 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError } from '@loadout/core'
+import { HostError } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../../http/env.ts'
 import { problemResponses } from '../../http/problem.ts'
 
@@ -8,7 +9,7 @@ const READY_WITHIN_MS = 2000
 const alive = z.object({ status: z.literal('ok'), version: z.string() }).openapi('Health')
 const answer = { 200: { description: 'Yes', content: { 'application/json': { schema: alive } } }, ...problemResponses }
 
-export function healthRoutes(host: Host, version: string) {
+export function healthRoutes(host: HostServices, version: string) {
   return new OpenAPIHono<Env>()
     .openapi(
       createRoute({ method: 'get', path: '/healthz', summary: 'Is the process alive', responses: answer }),

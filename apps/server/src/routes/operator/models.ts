@@ -1,7 +1,8 @@
 /** Which models can be asked, and keys for them: one's own, or for operators the app's. A key is written and never read. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { APP_OWNER, type Host, HostError } from '@loadout/core'
+import { HostError } from '@loadout/core'
 import { MODEL_PROVIDERS, type ModelProvider, type Models } from '@loadout/core/agents/models'
+import { APP_OWNER, type HostServices } from '@loadout/core/services'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idText, json, jsonBodyOf } from '../../http/openapi.ts'
@@ -47,7 +48,7 @@ interface Change {
   key?: string
 }
 
-export function modelRoutes(host: Host, known: Models) {
+export function modelRoutes(host: HostServices, known: Models) {
   const change = async (userId: string, tier: 'user' | 'app', { provider: text, key: secret }: Change) => {
     const of = providerOf(text)
     const owner = tier === 'app' ? APP_OWNER : userId

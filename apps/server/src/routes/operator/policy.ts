@@ -1,7 +1,7 @@
 /** Who may do what, what was asked and answered, and what was used of the limits. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from '@loadout/core'
 import { approvalAnswer, approvalStatus, approvalView, policyRules, tier } from '@loadout/core/schema'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../../http/openapi.ts'
@@ -141,7 +141,7 @@ const usage = createRoute({
   },
 })
 
-export function policyRoutes(host: Host) {
+export function policyRoutes(host: HostServices) {
   const approvals = new OpenAPIHono<Env>()
     .openapi(listApprovals, async (c) => {
       const { status, cursor, limit } = c.req.valid('query')

@@ -1,5 +1,5 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Host } from '@loadout/core'
+import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { json } from '../../http/openapi.ts'
@@ -19,7 +19,7 @@ const rotate = createRoute({
   responses: { 200: json(rotated, 'What became of it'), ...problemResponses },
 })
 
-export function rotationRoutes(host: Host) {
+export function rotationRoutes(host: HostServices) {
   return new OpenAPIHono<Env>().openapi(rotate, async (c) => {
     assertOperator(c.var.principal)
     return c.json(await host.credentials.rotate(), 200)

@@ -1,6 +1,6 @@
 /** Schemas in the forms: projected where that is asked for, with what was lost, and arguments as the tool means them. */
 import { expect, it } from 'vitest'
-import { createHost } from '../../host/create-host.ts'
+import { createServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 import { toAnthropic } from '../anthropic/anthropic.ts'
 import { callAll, readOpenAI, readOpenAIChat, toOpenAI, toOpenAIChat } from '../openai/openai.ts'
@@ -20,7 +20,7 @@ const env = { type: 'object', properties: { env: { type: 'object', additionalPro
 const odd = { type: 'object', properties: { 'a b': { type: 'string' } } }
 
 async function select() {
-  const host = createHost({ policy: [rule('*', 'allow')] })
+  const host = createServices({ policy: [rule('*', 'allow')] })
   const tools = [
     { name: 'find', inputSchema: find, execute },
     { name: 'set', inputSchema: env, execute },

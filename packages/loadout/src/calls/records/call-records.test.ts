@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Breakable, breakable } from '../../../test/fixtures/breakable-storage.ts'
 import { processKeyRing } from '../../credentials/aes-key-ring.ts'
 import { HostError } from '../../errors.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 import type { CallRow } from '../../schema/records/call.ts'
 import { memory } from '../../storage/memory.ts'
@@ -12,8 +12,8 @@ import type { Storage } from '../../storage/storage.ts'
 const LEASE_MS = 300
 let storage: Storage
 let line: Breakable
-let host: Host
-let other: Host
+let host: HostServices
+let other: HostServices
 let made: number
 let held: PromiseWithResolvers<void>
 const finish = () => held.resolve()
@@ -43,7 +43,7 @@ const optionsOf = () => {
 }
 // Each closes its own line, and the storage stays.
 const open = (over: Storage) =>
-  createHost({ ...optionsOf(), storage: { ...over, name: 'memory', close: async () => {} } })
+  createServices({ ...optionsOf(), storage: { ...over, name: 'memory', close: async () => {} } })
 beforeEach(() => {
   made = 0
   held = Promise.withResolvers()
@@ -59,7 +59,7 @@ afterEach(async () => {
   await storage.close()
 })
 
-const start = (at: Host, tool: string, idempotencyKey = 'k') =>
+const start = (at: HostServices, tool: string, idempotencyKey = 'k') =>
   at.records.start(
     { userId: 'ann', toolkit: 'app', tool, arguments: {}, caller: { type: 'direct' } },
     { idempotencyKey },
@@ -67,7 +67,7 @@ const start = (at: Host, tool: string, idempotencyKey = 'k') =>
 const codeOf = ({ outcomeJson }: CallRow) => (outcomeJson as { error?: { code: string } } | null)?.error?.code
 const rowOf = (callId: string) => storage.transaction({ userId: 'ann' }, (tx) => tx.get('calls', callId))
 const told = (callId: string) => async () => codeOf(await host.records.get('ann', callId))
-const pendingOf = async (at: Host) => (await at.approvals.list('ann', { status: 'pending' }))[0]?.id ?? ''
+const pendingOf = async (at: HostServices) => (await at.approvals.list('ann', { status: 'pending' }))[0]?.id ?? ''
 
 describe('a stopped process', () => {
   it('leaves a running call with an unknown outcome until the outcome arrives', async () => {
@@ -199,7 +199,7 @@ describe('a call record', () => {
   it('is stored in the background for every awaited call', async () => {
     // As a storage that outlives its processes.
     const named = { ...storage, name: 'pglite', close: async () => {} }
-    const lasting = createHost({ ...optionsOf(), storage: named, audit: { strict: false } })
+    const lasting = createServices({ ...optionsOf(), storage: named, audit: { strict: false } })
     const call = { userId: 'ann', toolkit: 'app', arguments: {}, caller: { type: 'direct' as const } }
     const quick = lasting.records.startWaited({ ...call, tool: 'odd' })
     const asked = lasting.records.startWaited({ ...call, tool: 'pay' })

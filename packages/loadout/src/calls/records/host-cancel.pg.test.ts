@@ -3,7 +3,7 @@ import { afterAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../../test/database.ts'
 import { importKey, randomBytes } from '../../credentials/aes.ts'
 import { aesKeyRing } from '../../credentials/aes-key-ring.ts'
-import { createHost } from '../../host/create-host.ts'
+import { createServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 import { postgres } from '../../storage/postgres.ts'
 import { defineTool } from '../../toolkits/define-tool.ts'
@@ -21,7 +21,7 @@ const slow = defineTool({
 })
 const pay = defineTool({ name: 'pay', execute: () => `paid ${++paid}` })
 const hosts = [0, 1].map(() =>
-  createHost({ storage: postgres({ url }), keyRing, tools: [slow, pay], policy: [rule('app.slow', 'allow')] }),
+  createServices({ storage: postgres({ url }), keyRing, tools: [slow, pay], policy: [rule('app.slow', 'allow')] }),
 )
 const [here, there] = hosts as [(typeof hosts)[0], (typeof hosts)[0]]
 afterAll(async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { provenGrowth } from '../../../../../test/prove/work.ts'
 import { createExecutionContext } from '../../context.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 import { selectPath } from './json-path.ts'
 
@@ -13,10 +13,10 @@ const oneStep = (value: unknown, step: string | number): unknown => {
   return isRecord && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined
 }
 
-let host: Host
+let host: HostServices
 let give: () => unknown = () => ''
 beforeEach(async () => {
-  host = createHost({ policy: [rule('*', 'allow')] })
+  host = createServices({ policy: [rule('*', 'allow')] })
   const tool = { name: 'big', inputSchema: { type: 'object' }, execute: () => give() }
   await host.toolkits.register({ name: 'kit', tools: [tool] }, { tier: 'user', userId: 'ann' })
 })

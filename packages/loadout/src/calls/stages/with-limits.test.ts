@@ -6,14 +6,14 @@ import { memoryJournal } from '../../audit/journal/journal.ts'
 import { webDrivers } from '../../connections/web-drivers.ts'
 import { createExecutionContext } from '../../context.ts'
 import { HostError } from '../../errors.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 import type { CallOutcome } from '../call.ts'
 
 const owner = { tier: 'user', userId: 'ann' } as const
 /** Nobody listens there. */
 const NOWHERE = 'http://127.0.0.1:9/mcp'
-let host: Host
+let host: HostServices
 let isFull: boolean
 let came: number
 beforeEach(async () => {
@@ -24,7 +24,7 @@ beforeEach(async () => {
     if (isFull) throw new HostError('audit-unavailable', { detail: 'The disk is full.' })
     return journal.append(entry)
   }
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     audit: { journal: { ...journal, append } },
     drivers: webDrivers({ unguarded: true }),
@@ -105,8 +105,8 @@ describe('limit removal', () => {
     expect((await host.preferences.update('ann', { costLimits: null, theme: 'dark' })).costLimits).toEqual({})
   })
 
-  it('works for limits set by createHost and rejects invalid values', async () => {
-    await using given = createHost({ app: { limits: { maxCallsPerHour: 3, resultBytes: 9 } } })
+  it('works for limits set by createServices and rejects invalid values', async () => {
+    await using given = createServices({ app: { limits: { maxCallsPerHour: 3, resultBytes: 9 } } })
     const { limits } = await given.app.update({ limits: { maxCallsPerHour: null, resultBytes: null } })
     expect(limits).toEqual({ argumentBytes: 1_048_576, resultBytes: 9 })
     await expect(given.app.update({ limits: { maxCallsPerHour: 'none' } })).rejects.toMatchObject({

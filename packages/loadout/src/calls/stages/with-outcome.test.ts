@@ -9,8 +9,8 @@ import { memoryJournal } from '../../audit/journal/journal.ts'
 import { nodeDrivers } from '../../connections/node-drivers.ts'
 import { HostError } from '../../errors.ts'
 import type { HostEvent } from '../../events.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
-import type { HostOptions } from '../../host/options.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
+import type { ServiceOptions } from '../../host/service-options.ts'
 import { rule } from '../../policy/rules.ts'
 import type { AuditView } from '../../schema/records/audit.ts'
 import { defineTool } from '../../toolkits/define-tool.ts'
@@ -29,8 +29,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const tool = (name: string, execute: (input: never) => unknown, annotations: object = { readOnlyHint: true }) =>
   defineTool({ name, inputSchema: { type: 'object' }, annotations, execute } as never)
 
-function hostWith(options: HostOptions = {}): Host {
-  return createHost({
+function hostWith(options: ServiceOptions = {}): HostServices {
+  return createServices({
     tools: [
       tool('add', ({ a, b }: { a: number; b: number }) => a + b),
       tool('fail', () => {
@@ -44,10 +44,10 @@ function hostWith(options: HostOptions = {}): Host {
   })
 }
 
-const call = (host: Host, given: { tool: string; toolkit?: string; arguments?: Record<string, unknown> }) =>
+const call = (host: HostServices, given: { tool: string; toolkit?: string; arguments?: Record<string, unknown> }) =>
   host.calls.start({ userId: 'ann', toolkit: 'app', arguments: {}, caller, ...given })
 
-async function linesOf(host: Host, callId: string): Promise<AuditView[]> {
+async function linesOf(host: HostServices, callId: string): Promise<AuditView[]> {
   return (await host.audit.list({ userId: 'ann' }, { callId })).items.reverse()
 }
 
@@ -205,7 +205,7 @@ describe('planted secrets', () => {
     const death = { do: 'exit', code: 1, stderr: `${inEnv.join(' ')} was wrong` }
     writeFileSync(dying, JSON.stringify({ tools, at: { 'tools/call': death } }))
 
-    const host = createHost({
+    const host = createServices({
       drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' }, guard: { privateNetwork: true } }),
     })
     const events: HostEvent[] = []

@@ -4,11 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../../test/fixtures/fault-http.ts'
 import { type RecordedTelemetry, recordTelemetry } from '../../../test/fixtures/recorded-telemetry.ts'
 import { nodeDrivers } from '../../connections/node-drivers.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
-import type { HostOptions } from '../../host/options.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
+import type { ServiceOptions } from '../../host/service-options.ts'
 import { rule } from '../../policy/rules.ts'
 
-let host: Host
+let host: HostServices
 let server: HttpFaultServer
 let telemetry: RecordedTelemetry
 beforeEach(() => {
@@ -20,9 +20,9 @@ afterEach(async () => {
   await telemetry.close()
 })
 
-async function start(script: HttpFaults, options: HostOptions = {}) {
+async function start(script: HttpFaults, options: ServiceOptions = {}) {
   server = await startFaultServer(script)
-  host = createHost({
+  host = createServices({
     policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     telemetry: telemetry.options,

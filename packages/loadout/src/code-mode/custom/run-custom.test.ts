@@ -1,7 +1,7 @@
 /** Custom toolkits: what their code gets, what it may, and what stays inside. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../../host/create-host.ts'
-import type { HostOptions } from '../../host/options.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
+import type { ServiceOptions } from '../../host/service-options.ts'
 import { rule } from '../../policy/rules.ts'
 import type { FunctionContext } from '../../toolkits/functions.ts'
 import { quickjs } from '../quickjs.ts'
@@ -18,9 +18,9 @@ const tool = (name: string, execute: string, more: object = {}) => ({
 
 const forever = (_: unknown) => new Promise(() => {})
 
-let host: Host
-const open = async (options: HostOptions = {}) => {
-  host = createHost({ executor: quickjs(), policy: [rule('shop.ask', 'ask'), rule('*', 'allow')], ...options })
+let host: HostServices
+const open = async (options: ServiceOptions = {}) => {
+  host = createServices({ executor: quickjs(), policy: [rule('shop.ask', 'ask'), rule('*', 'allow')], ...options })
   await host.ready()
 }
 const made: string[] = []
@@ -93,7 +93,7 @@ describe('custom tool code', () => {
       errors: [{ path: 'tools.1.execute', message: '"toString" is no function of this app; there are shout' }],
     })
     const { storage } = host
-    const other = createHost({ storage })
+    const other = createServices({ storage })
     const outcome = await other.calls.start({
       userId: 'ann',
       toolkit: 'mine',

@@ -1,6 +1,6 @@
 /** One tool as a program sees it, told to people: the same text that `describe` gives there, and why no program can call it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../../host/create-host.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 import { quickjs } from '../quickjs.ts'
 
@@ -16,9 +16,9 @@ const tool = (name: string) => ({
   execute: () => ({ sum: 1 }),
 })
 
-let host: Host
+let host: HostServices
 beforeEach(async () => {
-  host = createHost({ executor: quickjs(), policy: [rule('*', 'allow')] })
+  host = createServices({ executor: quickjs(), policy: [rule('*', 'allow')] })
   await host.toolkits.register({ name: 'sums', tools: [tool('get-sum'), tool('add')] }, ann)
   await host.toolkits.register({ name: 'by hand', tools: [tool('sign')], allowedCallers: ['direct'] }, ann)
 })
@@ -43,7 +43,7 @@ describe('a tool declaration', () => {
     const off = await told('sums.add')
     expect(off.uncallable).toContain('Switched off at the user tier by "sums.add"')
     expect(off.text).toContain('add(input: { a: number')
-    await using without = createHost()
+    await using without = createServices()
     await without.toolkits.register({ name: 'sums', tools: [tool('add')] }, ann)
     expect((await without.declaration({ userId: 'ann' }, 'sums.add')).uncallable).toBe('This host runs no programs.')
   })

@@ -2,15 +2,15 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { programPath } from '../../../../../test/program-path.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
 import { nodeDrivers } from '../node-drivers.ts'
 
 const SERVER = programPath(fileURLToPath(new URL('../../../test/fixtures/skills-server.ts', import.meta.url)))
 const ANN = { tier: 'user', userId: 'ann' } as const
 
-let host: Host
+let host: HostServices
 beforeAll(async () => {
-  host = createHost({ drivers: nodeDrivers({}) })
+  host = createServices({ drivers: nodeDrivers({}) })
   for (const [name, ...args] of [['skilled'], ['plain', 'none']] as const)
     await host.toolkits.register({ name, command: process.execPath, args: [SERVER, ...args] }, ANN)
 })

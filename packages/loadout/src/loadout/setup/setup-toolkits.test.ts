@@ -11,8 +11,8 @@ import { z } from 'zod'
 import { EVERYTHING, FILESYSTEM, startHttpServer } from '../../../../../test/real-servers.ts'
 import { nodeDrivers } from '../../connections/node-drivers.ts'
 import { createExecutionContext } from '../../context.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
-import type { HostOptions } from '../../host/options.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
+import type { ServiceOptions } from '../../host/service-options.ts'
 import { setupToolkits, withExecutionContext } from '../../node.ts'
 import { rule } from '../../policy/rules.ts'
 import { localFiles } from '../../toolkits/sources/local-files.ts'
@@ -26,9 +26,9 @@ const session = { kind: 'session' as const, userId: 'ann' }
 const local = { kind: 'local' as const, userId: 'local' }
 
 let folder: string
-let host: Host
-const open = (options: HostOptions = {}) => {
-  host = createHost({
+let host: HostServices
+const open = (options: ServiceOptions = {}) => {
+  host = createServices({
     policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }),
     files: localFiles({ folder }),

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../../test/oauth-server.ts'
 import { ANN, call, register, signInWorld, textOf } from '../../../../../test/sign-in-world.ts'
 import { masterKeyRing } from '../../credentials/master-key.ts'
-import type { Host } from '../../host/create-host.ts'
-import type { HostOptions } from '../../host/options.ts'
+import type { HostServices } from '../../host/create-services.ts'
+import type { ServiceOptions } from '../../host/service-options.ts'
 import { memory } from '../../storage/memory.ts'
 import { pglite } from '../../storage/pglite.ts'
 
@@ -58,15 +58,15 @@ describe('machine credentials', () => {
 describe('a configured OAuth client', () => {
   const auth = { type: 'oauth', clientId: 'pre-1', clientSecret: 'pre-secret' }
 
-  async function comeBack(host: Host, userId: string): Promise<void> {
+  async function comeBack(host: HostServices, userId: string): Promise<void> {
     const { url } = await host.signIns.start(userId, 'mail')
     await host.signIns.finish(callbackOf(await follow(url, userId)), { userId })
   }
 
   async function moved(
     tier: 'app' | 'user',
-    options: HostOptions = {},
-  ): Promise<{ host: Host; oauth: OAuthServer; other: OAuthServer }> {
+    options: ServiceOptions = {},
+  ): Promise<{ host: HostServices; oauth: OAuthServer; other: OAuthServer }> {
     const oauth = await server({ register: false })
     const other = await server({ register: false })
     const host = hostOf(options)

@@ -1,12 +1,12 @@
 /** Questions, answers and what is remembered, through the pipeline of a host whose tools are its own functions. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createHost, type Host } from '../../host/create-host.ts'
-import type { HostOptions } from '../../host/options.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
+import type { ServiceOptions } from '../../host/service-options.ts'
 import type { ToolManifest } from '../../schema/toolkit/tool.ts'
 import { rule } from '../rules.ts'
 
 const owner = { tier: 'user', userId: 'ann' } as const
-let host: Host
+let host: HostServices
 let calls: unknown[]
 const tools = (more: Partial<ToolManifest> = {}) => [
   {
@@ -20,8 +20,8 @@ const tools = (more: Partial<ToolManifest> = {}) => [
   },
   { name: 'look', annotations: { readOnlyHint: true }, inputSchema: { type: 'object' }, execute: () => 'seen' },
 ]
-const open = async (options: HostOptions = {}) => {
-  host = createHost(options)
+const open = async (options: ServiceOptions = {}) => {
+  host = createServices(options)
   await host.toolkits.register({ name: 'mail', tools: tools() }, owner)
 }
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../../test/database.ts'
 import { masterKeyRing } from '../../credentials/master-key.ts'
-import { createHost } from '../../host/create-host.ts'
+import { createServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 import { postgres } from '../../storage/postgres.ts'
 
@@ -28,7 +28,7 @@ describe('a provider program in two processes', () => {
     const key = randomBytes(32).toString('base64')
     const open = async () => {
       const storage = postgres({ url, maxConnections: 4 })
-      const host = createHost({ storage, keyRing: () => masterKeyRing(key), policy: [rule('*', 'allow')] })
+      const host = createServices({ storage, keyRing: () => masterKeyRing(key), policy: [rule('*', 'allow')] })
       await host.toolkits.register({ name: 'shop', tools }, { tier: 'app' })
       return host
     }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../../calls/call.ts'
 import type { Selection } from '../../calls/selection.ts'
 import { quickjs } from '../../code-mode/quickjs.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 import type { ProviderProgram } from '../../schema/records/program.ts'
 import { runView } from '../../schema/records/run.ts'
@@ -14,7 +14,7 @@ const ann = { userId: 'ann', threadId: 'work' }
 const begun: ProviderProgram = { provider: 'anthropic', id: 'srvtoolu_1', code: 'print(1)', status: 'running' }
 
 let storage: Storage
-let hosts: Host[]
+let hosts: HostServices[]
 let made: string[]
 let gate: Promise<void>
 
@@ -30,8 +30,8 @@ const tool = (name: string, execute: (input: never) => unknown, annotations: obj
   },
 })
 
-async function open(): Promise<Host> {
-  const host = createHost({
+async function open(): Promise<HostServices> {
+  const host = createServices({
     storage,
     processLeaseMs: 300,
     policy: [rule('shop.refund', 'ask'), rule('*', 'allow')],
@@ -64,7 +64,7 @@ afterEach(async () => {
   for (const host of hosts) await host.close()
 })
 
-const resolve = (host: Host): Promise<Selection> =>
+const resolve = (host: HostServices): Promise<Selection> =>
   host.thread(ann).resolve({ prompt: 'orders of the shop', limit: 10 })
 const by = (selection: Selection, [name, id]: [name: string, id: string], args = {}): Promise<CallOutcome> =>
   selection.call({ name, id, arguments: args, caller: { type: 'code', toolId: 'srvtoolu_1' } })
@@ -152,7 +152,7 @@ describe('a provider program', () => {
   })
 
   it('cannot start a Loadout program', async () => {
-    await using host = createHost({ executor: quickjs(), policy: [rule('*', 'allow')] })
+    await using host = createServices({ executor: quickjs(), policy: [rule('*', 'allow')] })
     const outcome = await by(await resolve(host), ['run_code', 'toolu_1'], { program: 'return 1' })
     expect(outcome).toMatchObject({ status: 'denied', error: { code: 'not-carried' } })
     expect((await host.runs.list('ann')).map(({ status }) => status)).toEqual(['running'])
@@ -222,7 +222,7 @@ describe('a provider program', () => {
 
 describe('an interrupted provider call', () => {
   /** As a process that is gone left it. */
-  async function leave(host: Host, name: string) {
+  async function leave(host: HostServices, name: string) {
     const selection = await resolve(host)
     await by(selection, [name, 'toolu_1'])
     const { id } = first(await host.runs.list('ann'))

@@ -8,10 +8,9 @@
  * A call that must be asked about waits here, as a direct one does: the provider keeps the program, and we cannot put it away.
  */
 import type { CallOutcome } from '../../calls/call.ts'
-import { isRepeatable } from '../../calls/call.ts'
+import { failed, isRepeatable } from '../../calls/call.ts'
 import { type CallScope, callByName, findTool, type NamedCall } from '../../calls/call-by-name.ts'
 import type { ProgramScope, ProviderPrograms } from '../../calls/provider-programs.ts'
-import { failed } from '../../calls/call.ts'
 import { HostError } from '../../errors.ts'
 import { isAlive, type ProcessLease } from '../../processes/heartbeat.ts'
 import { newId } from '../../schema/ids.ts'

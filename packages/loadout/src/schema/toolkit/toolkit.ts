@@ -79,7 +79,7 @@ export const toolkit = z.strictObject({
   ...toolkitOptions.shape,
 })
 export type Toolkit = z.infer<typeof toolkit>
-export type ToolkitInput = z.input<typeof toolkit>
+export type ToolkitRecord = z.input<typeof toolkit>
 
 export const STATES = [
   'disconnected',

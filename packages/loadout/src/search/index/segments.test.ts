@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createHost } from '../../host/create-host.ts'
+import { createServices } from '../../host/create-services.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import { createSearcher } from '../searcher.ts'
 
@@ -49,7 +49,7 @@ describe('search indexes', () => {
 
   it('are shared by users of one host, whatever each user turned off', async () => {
     const tools = toolkit('app', 50).map(({ manifest }) => ({ ...manifest, execute: () => 'done' }))
-    const host = createHost({ tools: tools as never })
+    const host = createServices({ tools: tools as never })
     const searcher = createSearcher()
     for (let user = 0; user < 1000; user++) {
       const userId = `user ${user}`

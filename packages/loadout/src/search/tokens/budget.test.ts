@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createHost } from '../../host/create-host.ts'
+import { createServices } from '../../host/create-services.ts'
 import { defineTool } from '../../toolkits/define-tool.ts'
 import { budgetOf } from './budget.ts'
 
@@ -29,7 +29,7 @@ it('a host uses the prices that its app sets', async () => {
   const tools = ['one', 'two', 'three'].map((name) =>
     defineTool({ name, description: `Counts to ${name}, and says every number on the way.`, execute: () => 1 }),
   )
-  await using host = createHost({ tools, search: { prices: PRICES } })
+  await using host = createServices({ tools, search: { prices: PRICES } })
   const { tokens } = await host
     .thread({ userId: 'ann', threadId: 't' })
     .resolve({ prompt: 'count to two', model: 'openai:gpt-5', costLimit: 0.0001 })

@@ -3,7 +3,7 @@ import { createCallAudit } from '../../audit/call-audit.ts'
 import type { CallOutcome, ToolCall } from '../../calls/call.ts'
 import { removedAt, withLearning } from '../../calls/stages/with-learning.ts'
 import { createEmitter } from '../../events.ts'
-import { createHost } from '../../host/create-host.ts'
+import { createServices } from '../../host/create-services.ts'
 import { memory } from '../../storage/memory.ts'
 import { pglite } from '../../storage/pglite.ts'
 import { createReadCache } from '../../storage/read-cache.ts'
@@ -148,7 +148,7 @@ describe('learned usage', () => {
 
 it('removing a toolkit deletes its learned usage, and deleting a thread its loaded tools', async () => {
   const storage = memory()
-  const host = createHost({ storage })
+  const host = createServices({ storage })
   const ann = { userId: 'ann' }
   const { stored } = await host.toolkits.register(
     { name: 'Kit', url: 'https://example.com/mcp' },

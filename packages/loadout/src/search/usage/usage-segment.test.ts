@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createHost } from '../../host/create-host.ts'
+import { createServices } from '../../host/create-services.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import { memory } from '../../storage/memory.ts'
 import { createReadCache } from '../../storage/read-cache.ts'
@@ -150,7 +150,7 @@ it('tool examples find the tool for every user', async () => {
 
 it('tool examples come from definitions and overrides, never from a server', async () => {
   const look = defineTool({ name: 'look', description: 'Says it.', examples: ['umbrella'], execute: () => 'rain' })
-  const host = createHost({ tools: [look] })
+  const host = createServices({ tools: [look] })
   const claimed = { name: 'read', inputSchema: { type: 'object' }, examples: ['zebra'], _meta: { examples: ['zebra'] } }
   const record = { name: 'Kit', url: 'https://example.com/mcp', tools: [claimed] }
   const owner = { tier: 'user', userId: 'ann' } as const

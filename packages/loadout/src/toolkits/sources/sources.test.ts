@@ -8,8 +8,8 @@ import { z } from 'zod'
 import { EVERYTHING } from '../../../../../test/real-servers.ts'
 import { nodeDrivers } from '../../connections/node-drivers.ts'
 import { processKeyRing } from '../../credentials/aes-key-ring.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
-import type { HostOptions } from '../../host/options.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
+import type { ServiceOptions } from '../../host/service-options.ts'
 import { rule } from '../../policy/rules.ts'
 import { memory } from '../../storage/memory.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -17,7 +17,7 @@ import { defineTool } from '../define-tool.ts'
 import { fileSource } from './file-source.ts'
 
 let folder: string
-let host: Host
+let host: HostServices
 let here: string
 let home: string
 beforeEach(async () => {
@@ -32,8 +32,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const open = (options: HostOptions = {}) => {
-  host = createHost({
+const open = (options: ServiceOptions = {}) => {
+  host = createServices({
     policy: [rule('*', 'allow')],
     sources: [fileSource({ paths: [here, home], pollMs: 20 })],
     ...options,
@@ -141,7 +141,11 @@ describe('a config file', () => {
     await write(here, { kb: remote })
     const storage = shared(memory())
     const keyRing = processKeyRing()
-    const first = createHost({ storage: storage.one(), keyRing, sources: [fileSource({ paths: [here], pollMs: 20 })] })
+    const first = createServices({
+      storage: storage.one(),
+      keyRing,
+      sources: [fileSource({ paths: [here], pollMs: 20 })],
+    })
     await first.ready()
     open({ storage: storage.one(), keyRing, sources: [fileSource({ paths: [home], pollMs: 20 })] })
     await host.ready()
@@ -181,7 +185,7 @@ function shared(storage: Storage) {
 }
 
 describe('toolkits in code', () => {
-  it('serve every user from the first request with createHost({ mcpServers })', async () => {
+  it('serve every user from the first request with createServices({ mcpServers })', async () => {
     open({ drivers: nodeDrivers(), mcpServers: { everything: { command: process.execPath, args: [EVERYTHING] } } })
     const thread = host.thread({ userId: 'ann', threadId: 't' })
     const { tools } = await thread.loadout()
@@ -192,7 +196,7 @@ describe('toolkits in code', () => {
   })
 
   it('are absent in an empty host', async () => {
-    host = createHost()
+    host = createServices()
     expect(await host.toolkits.list('ann')).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpFaultServer, startFaultServer } from '../../../test/fixtures/fault-http.ts'
 import type { FaultTool } from '../../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../../connections/node-drivers.ts'
-import { createHost, type Host } from '../../host/create-host.ts'
+import { createServices, type HostServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
@@ -20,7 +20,7 @@ const listed = (name: string, more: object = {}): FaultTool => ({
   ...more,
 })
 
-let host: Host
+let host: HostServices
 let servers: HttpFaultServer[]
 const script: { tools: FaultTool[] } = { tools: [] }
 
@@ -39,7 +39,7 @@ const called = () => servers.flatMap(({ server }) => server.calls)
 beforeEach(async () => {
   servers = []
   script.tools = [listed('read_file'), listed('write_file'), listed('gone'), listed('secret_file')]
-  host = createHost({
+  host = createServices({
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     policy: [rule('*.secret_*', 'deny'), rule('*', 'allow')],
   })
@@ -65,7 +65,7 @@ describe('the preflight check', () => {
 
   it('does not refresh a server with an expired tool cache', async () => {
     const server = await start({ tools: [listed('x')] })
-    const old = createHost({
+    const old = createServices({
       drivers: nodeDrivers({ guard: { privateNetwork: true } }),
       policy: [rule('*', 'allow')],
       toolCacheTtlMs: 1,
