@@ -4,7 +4,7 @@ import { HostError } from '../errors.ts'
 import { answerAnthropic } from './anthropic/anthropic.ts'
 import { referencedInMessages, toModelOutput, toReferences } from './model-output.ts'
 import { answerOpenAI, answerOpenAIChat } from './openai/openai.ts'
-import { resultParts } from './result-parts.ts'
+import { resultParts, valueText } from './result-parts.ts'
 
 const none = { tools: [], deferred: [] }
 const ok = (...content: Record<string, unknown>[]) => ({ status: 'ok' as const, content })
@@ -48,6 +48,22 @@ describe('the model-facing result of a call', () => {
     expect(resultParts({ ...ok(), structuredContent: { a: 1 } })).toEqual([{ type: 'text', text: '{"a":1}' }])
     const error = new HostError('denied', { detail: 'No.' })
     expect(resultParts({ status: 'denied', error })).toEqual([{ type: 'text', text: `No. ${error.action}` }])
+  })
+
+  it('has a text once that the server repeats as structured content', () => {
+    const text = 'The weather in Oslo is fine.'
+    for (const structuredContent of [{ result: text }, { text }, text]) {
+      const outcome = { ...ok({ type: 'text', text }), structuredContent }
+      const sent = [
+        answerAnthropic(none, answered(outcome)),
+        answerOpenAI(none, answered(outcome)),
+        answerOpenAIChat(answered(outcome)),
+        toModelOutput({ output: JSON.parse(JSON.stringify(jsonOf(outcome))) }),
+        valueText(outcome),
+      ]
+      expect(sent.map((one) => JSON.stringify(one).split(text).length - 1)).toEqual([1, 1, 1, 1, 1])
+      expect(jsonOf(outcome)).toMatchObject({ structuredContent })
+    }
   })
 
   it('is converted for each provider, with a note for unsupported content', () => {
