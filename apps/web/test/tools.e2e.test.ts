@@ -1,4 +1,5 @@
 /** The page of tools with real servers: found, looked at, tried by a form, asked about, cancelled. */
+import { fileURLToPath } from 'node:url'
 import type { HostServices } from '@loadout/core/services'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -6,6 +7,7 @@ import { type OpenApp, openApp } from './open-app.ts'
 import { fill } from './screens/tools.ts'
 import { fixtureServer } from './servers.ts'
 
+const FAST = fileURLToPath(new URL('../../../packages/loadout/test/fixtures/fast.ts', import.meta.url))
 const MANY = 1900
 const ICON = '<svg xmlns="http://www.w3.org/2000/svg" width="17" height="17"><circle cx="8" cy="8" r="8"/></svg>'
 
@@ -264,6 +266,23 @@ describe('the tools page', () => {
     await page.getByRole('tab', { name: 'Form' }).click()
     expect(await page.getByRole('spinbutton', { name: 'side' }).inputValue()).toBe('1')
     expect(await page.getByRole('textbox', { name: 'title', exact: true }).inputValue()).toBe('Moon')
+  })
+
+  it('sends a value of another format, with a hint at the field and a warning beside the result', async () => {
+    const answer = await page.request.post('/api/mcp', {
+      data: { name: 'Loose', command: process.execPath, args: [FAST] },
+    })
+    expect(answer.status()).toBe(201)
+    await open('loose.formats')
+    await page.getByRole('textbox', { name: 'id optional' }).fill('123e4567e89b42d3a456426614174000')
+    await page.getByText(/^Expected: a UUID such as/).waitFor()
+    await run()
+    await tried().getByText('Done', { exact: true }).waitFor()
+    await tried()
+      .getByRole('list', { name: 'Warnings' })
+      .getByText(/^arguments\.id must be a UUID/)
+      .waitFor()
+    await page.request.delete('/api/mcp/loose')
   })
 
   it('shows JSON for a schema that no form can draw', async () => {

@@ -15,6 +15,10 @@ export const done = z
     content: z.array(block),
     structuredContent: z.unknown().optional(),
     resultHandle: z.string().optional(),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'Arguments that were sent although they differ from the `format` of the schema' }),
   })
   .openapi('CallResult')
 export const input = z.object({ id: z.string(), toolkit: z.string(), question: block }).openapi('Input')
@@ -91,12 +95,13 @@ function asOfNow(outcome: CallOutcome, finishedAt: Date | null): CallOutcome {
 
 export function resultOf(outcome: CallOutcome) {
   if ('error' in outcome) throw outcome.error
-  const { status, content, structuredContent, resultHandle } = outcome
+  const { status, content, structuredContent, resultHandle, warnings } = outcome
   return {
     status,
     content,
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(resultHandle === undefined ? {} : { resultHandle }),
+    ...(warnings === undefined ? {} : { warnings }),
   }
 }
 

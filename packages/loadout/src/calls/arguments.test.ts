@@ -31,21 +31,21 @@ const detailOf = async (callId: string) =>
   (await host.audit.list({ userId: 'ann' }, { callId })).items.find(({ outcome }) => outcome === 'started')?.detail
 
 describe('a format in a schema', () => {
-  it('is an annotation: the arguments are sent, with a warning in the audit log', async () => {
+  it('is an annotation: the arguments are sent, with a warning in the outcome and the audit log', async () => {
     const args = { at: '2026-01-31T13:45:00', id: '123e4567e89b42d3a456426614174000' }
     const { callId, outcome } = start('formats', args)
     expect(JSON.parse(textOf(await outcome))).toEqual(args)
-    expect(await detailOf(callId)).toMatchObject({
-      warnings: [
-        expect.stringMatching(/^arguments\.at must be a date and time/),
-        expect.stringContaining('arguments.id'),
-      ],
-    })
+    const warnings = [
+      expect.stringMatching(/^arguments\.at must be a date and time/),
+      expect.stringContaining('arguments.id'),
+    ]
+    expect(await outcome).toMatchObject({ status: 'ok', warnings })
+    expect(await detailOf(callId)).toMatchObject({ warnings })
   })
 
   it('gives no warning when the arguments have it', async () => {
     const { callId, outcome } = start('formats', { at: '2026-01-31T13:45:00Z' })
-    await outcome
+    expect(await outcome).not.toHaveProperty('warnings')
     expect(await detailOf(callId)).not.toHaveProperty('warnings')
   })
 

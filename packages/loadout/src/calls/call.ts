@@ -91,7 +91,14 @@ export interface Input {
 }
 
 export type CallOutcome =
-  | { status: 'ok' | 'tool-error'; content: JsonObject[]; structuredContent?: unknown; resultHandle?: string }
+  | {
+      status: 'ok' | 'tool-error'
+      content: JsonObject[]
+      structuredContent?: unknown
+      resultHandle?: string
+      /** Arguments that were sent although they differ from the `format` of the schema. */
+      warnings?: string[]
+    }
   | { status: 'sign-in-needed' | 'denied' | 'limited' | 'failed'; error: HostError }
 
 export type CallHandler<C extends ToolCall = ToolCall> = (call: C) => Promise<CallOutcome>

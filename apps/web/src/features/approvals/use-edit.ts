@@ -1,6 +1,6 @@
 /** Arguments that are changed before the answer, where the rule that asks permits it. */
 import { useState } from 'react'
-import { checkValue, type ValueProblem } from '../schema-form/validator.ts'
+import { checkArguments, type ValueProblem } from '../schema-form/validator.ts'
 import type { Approval, ApprovalAnswer } from './queries.ts'
 import type { ApprovalTool } from './risk.ts'
 
@@ -38,7 +38,7 @@ export function useEdit(approval: Approval, tool: ApprovalTool): Edit {
     setReadable,
     edited: () => {
       if (!isOpen) return {}
-      const found = checkValue(tool.inputSchema, value)
+      const found = checkArguments(tool.inputSchema, value)
       setProblems(found)
       return found.length > 0 || !isReadable ? undefined : { arguments: value as ApprovalAnswer['arguments'] }
     },

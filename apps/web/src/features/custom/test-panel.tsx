@@ -8,7 +8,7 @@ import { Button } from '../../ui/form/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Select } from '../../ui/form/input.tsx'
 import { ValueEditor } from '../schema-form/schema-form.tsx'
-import { checkValue, type ValueProblem } from '../schema-form/validator.ts'
+import { checkArguments, type ValueProblem } from '../schema-form/validator.ts'
 import type { CustomRecord } from './custom-record.ts'
 import { TryOutcome } from './test-outcome.tsx'
 
@@ -34,7 +34,7 @@ export function TryPanel({ record, selected, onSelect, ...props }: TryPanelProps
   const input = inputs[toolName] ?? {}
   const canRun = tool !== undefined && !props.isBroken && isReadable && !run.trial.isPending
   const start = (allow: boolean) => {
-    const found = checkValue(tool?.inputSchema, input)
+    const found = checkArguments(tool?.inputSchema, input)
     setProblems(found)
     if (found.length === 0) run.start({ tool: toolName, input: Object(input), allow })
   }

@@ -10,6 +10,8 @@ import { jsonIn, readBlock, type Shown, textOfResult } from './read-block.ts'
 export interface CallContent {
   content: readonly unknown[]
   structuredContent?: unknown
+  /** What was sent although it differs from an annotation of the schema. */
+  warnings?: readonly string[]
   resultHandle?: string | undefined
 }
 

@@ -1,5 +1,6 @@
 import type { RJSFSchema } from '@rjsf/utils'
 import { createContext } from 'react'
+import { formatHint } from './format-hint.ts'
 
 /** What the parts of one form know of it. */
 export interface FormContext {
@@ -11,11 +12,23 @@ export interface FormContext {
 }
 
 /** The ids of what is said about a control, for `aria-describedby`. */
-export function describedBy(id: string, { errors, schema }: { errors: string[] | undefined; schema: RJSFSchema }) {
-  const ids = [errors && errors.length > 0 && errorsId(id), schema.description && describedId(id)].filter(Boolean)
+export function describedBy(id: string, { errors = [], schema, value }: Described) {
+  const isFormatTold = errors.length === 0 && formatHint(schema, value)
+  const ids = [
+    errors.length > 0 && errorsId(id),
+    isFormatTold && formatId(id),
+    schema.description && describedId(id),
+  ].filter(Boolean)
   return ids.length > 0 ? ids.join(' ') : undefined
 }
 
+interface Described {
+  errors: string[] | undefined
+  schema: RJSFSchema
+  value?: unknown
+}
+
+export const formatId = (id: string): string => `${id}__format`
 export const errorsId = (id: string): string => `${id}__error`
 export const describedId = (id: string): string => `${id}__description`
 

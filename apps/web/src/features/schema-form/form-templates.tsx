@@ -14,7 +14,8 @@ import { createContext, type ReactNode, useContext } from 'react'
 import { Button } from '../../ui/form/button.tsx'
 import { FieldError, FieldHint } from '../../ui/form/field.tsx'
 import { Input } from '../../ui/form/input.tsx'
-import { describedId, errorsId, type FormContext, InTuple } from './form-context.ts'
+import { describedId, errorsId, type FormContext, formatId, InTuple } from './form-context.ts'
+import { formatHint } from './format-hint.ts'
 import { isRecord } from './keywords.ts'
 
 /** The field whose choice was made: what stands inside has the same id and is the same field. */
@@ -47,6 +48,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const isItem = typeof fieldPathId.path.at(-1) === 'number'
   const name = (isItem ? label.replace(/-(?=\d+$)/, ' ') : label) || (id === context.idPrefix ? context.label : '')
   const isNamed = displayLabel && name && !isBoolean
+  const hint = isChoice || rawErrors?.length ? undefined : formatHint(schema, props.formData)
   return (
     <Additional {...props}>
       <div className="grid min-w-0 gap-1.5">
@@ -60,6 +62,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
         )}
         {isChoice ? <Chosen value={id}>{children}</Chosen> : children}
         <Errors id={errorsId(id)} messages={isChoice ? undefined : rawErrors} />
+        {hint && <FieldHint id={formatId(id)}>{hint}</FieldHint>}
         {rawDescription && !isGroup && <FieldHint id={describedId(id)}>{rawDescription}</FieldHint>}
         {!isInsideChoice && isLeavable(props) && <LeaveAway {...props} />}
       </div>

@@ -11,12 +11,12 @@ import {
 import { Input, Select, Textarea } from '../../ui/form/input.tsx'
 import { describedBy } from './form-context.ts'
 
-const common = ({ id, disabled, readonly, required, rawErrors, schema }: WidgetProps) => ({
+const common = ({ id, disabled, readonly, required, rawErrors, schema, value }: WidgetProps) => ({
   id,
   disabled: disabled || readonly,
   'aria-required': required || undefined,
   'aria-invalid': rawErrors && rawErrors.length > 0 ? (true as const) : undefined,
-  'aria-describedby': describedBy(id, { errors: rawErrors, schema }),
+  'aria-describedby': describedBy(id, { errors: rawErrors, schema, value }),
 })
 
 /** Names of fields that hold more than a line, by what tools call them. */

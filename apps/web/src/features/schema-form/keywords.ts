@@ -1,4 +1,5 @@
 /** The keywords that the form reads as they stand, each with what it must be. */
+import { PLAIN_FORMAT } from './format-hint.ts'
 
 export type JsonRecord = Record<string, unknown>
 
@@ -20,7 +21,8 @@ export function readKeywords(schema: JsonRecord): JsonRecord {
     if (typeof schema[key] === 'string' && schema[key] !== '') known[key] = schema[key].slice(0, MAX_TEXT)
   for (const key of NUMBERS) if (isNumber(schema[key])) known[key] = schema[key]
   for (const key of ['uniqueItems', 'readOnly', 'deprecated']) if (schema[key] === true) known[key] = true
-  if (typeof schema.format === 'string' && FORMATS.has(schema.format)) known.format = schema.format
+  if (typeof schema.format === 'string')
+    known[FORMATS.has(schema.format) ? 'format' : PLAIN_FORMAT] = schema.format.slice(0, 100)
   if (Array.isArray(schema.enum) && schema.enum.length > 0) known.enum = schema.enum.slice(0, MAX_CHOICES)
   if (schema.const !== undefined) {
     known.const = schema.const

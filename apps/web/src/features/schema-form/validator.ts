@@ -12,9 +12,13 @@ export interface ValueProblem {
   message: string
 }
 
+/** What does not fit arguments of a tool. As in a call, `format` is an annotation. */
+export const checkArguments = (schema: unknown, value: unknown): ValueProblem[] =>
+  checkValue(schema, value, { assertFormats: false })
+
 /** What does not fit; nothing where it fits, or where nobody can tell. */
-export function checkValue(schema: unknown, value: unknown): ValueProblem[] {
-  const compiled = compileSchema(schema)
+export function checkValue(schema: unknown, value: unknown, limits?: { assertFormats: boolean }): ValueProblem[] {
+  const compiled = compileSchema(schema, limits)
   const result = compiled.ok ? compiled.validate(value) : undefined
   return result?.valid === false ? result.errors : []
 }

@@ -40,10 +40,10 @@ export async function keepable(
   outcome: CallOutcome,
 ): Promise<CallOutcome> {
   if ('error' in outcome || JSON.stringify(outcome).length <= MAX_CHARACTERS) return outcome
-  const { status, content, structuredContent } = outcome
+  const { status, content, structuredContent, warnings } = outcome
   const { resultId, bytes } = await results.keep({ ...call, content, structuredContent })
   const text = `The result was given to who waited for it. It has ${bytes} bytes: read it by its handle "${resultId}".`
-  return { status, content: [{ type: 'text', text }], resultHandle: resultId }
+  return { status, content: [{ type: 'text', text }], resultHandle: resultId, ...(warnings ? { warnings } : {}) }
 }
 
 /** That there was an outcome, without what it was. */

@@ -4,7 +4,7 @@ import { fillDefaults } from '../../json-schema/fill-defaults.ts'
 import { ROOT_PATH } from '../../json-schema/run.ts'
 import { type Compiled, compileSchema } from '../../json-schema/validator.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import type { ResolvedCall, Stage } from '../call.ts'
+import type { CallHandler, CallOutcome, ResolvedCall, Stage } from '../call.ts'
 import { failed } from '../call.ts'
 
 const KEPT = 5000
@@ -49,10 +49,10 @@ export function withValidation(check: ArgumentCheck): Stage {
   return (next) => (asked) => {
     const call = withDefaults(asked)
     const problem = check(call)
-    if (!problem) return next(withWarnings(call))
+    if (!problem) return told(next, withWarnings(call))
     const args = leanOf(call.found.manifest.inputSchema, call.arguments)
     const lean = args && { ...call, arguments: args }
-    return lean && !check(lean) ? next(withWarnings(lean)) : Promise.resolve(failed(problem))
+    return lean && !check(lean) ? told(next, withWarnings(lean)) : Promise.resolve(failed(problem))
   }
 }
 
@@ -60,6 +60,13 @@ export function withValidation(check: ArgumentCheck): Stage {
 function withDefaults(call: ResolvedCall): ResolvedCall {
   const filled = fillDefaults(call.found.manifest.inputSchema, call.arguments)
   return filled === call.arguments ? call : { ...call, arguments: filled }
+}
+
+/** Makes the call, and adds its warnings to the outcome. */
+async function told(next: CallHandler<ResolvedCall>, call: ResolvedCall): Promise<CallOutcome> {
+  const outcome = await next(call)
+  const { warnings } = call.notes
+  return 'error' in outcome || warnings === undefined ? outcome : { ...outcome, warnings: [...warnings] }
 }
 
 const MAX_WARNINGS = 10

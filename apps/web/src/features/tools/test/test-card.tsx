@@ -91,8 +91,24 @@ export function TryCard({ one, toolkit, tries, isNewest, onReuse }: CardProps) {
       )}
       {one.status === 'running' && <Inputs toolkit={toolkit.id} />}
       {one.problem && <CallFailed problem={one.problem} toolkit={toolkit} />}
+      {one.result?.warnings && <Warnings warnings={one.result.warnings} />}
       {one.result && <ContentView result={one.result} />}
     </article>
+  )
+}
+
+function Warnings({ warnings }: { warnings: readonly string[] }) {
+  return (
+    <ul
+      aria-label="Warnings"
+      className="rounded-lg border border-line bg-sunken px-3 py-2 text-[0.8125rem] text-ink-muted"
+    >
+      {warnings.map((warning) => (
+        <li key={warning} className="wrap-anywhere">
+          {warning}
+        </li>
+      ))}
+    </ul>
   )
 }
 

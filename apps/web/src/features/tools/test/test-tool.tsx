@@ -5,7 +5,7 @@ import { CopyButton } from '../../../ui/data/copy-button.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { defaultsOf } from '../../schema-form/defaults-of.ts'
 import { ValueEditor } from '../../schema-form/schema-form.tsx'
-import { checkValue, type ValueProblem } from '../../schema-form/validator.ts'
+import { checkArguments, type ValueProblem } from '../../schema-form/validator.ts'
 import { useSession } from '../../shell/session.ts'
 import { argumentsOf } from '../input-schema.ts'
 import type { LocatedTool } from '../tool-rows.ts'
@@ -34,7 +34,7 @@ export function TryTool({ located, tries }: TryProps) {
   }
   const told = problems.length > 0 ? problems : latest?.arguments === value ? argumentProblems(latest?.problem) : []
   const run = () => {
-    const found = checkValue(tool.inputSchema, value ?? {})
+    const found = checkArguments(tool.inputSchema, value ?? {})
     setProblems(found)
     if (found.length > 0 || !isReadable) {
       // The first field that must be mended, once the form shows which it is.
