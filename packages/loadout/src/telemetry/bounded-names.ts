@@ -25,36 +25,36 @@ export interface NameLimits {
   workflowVersions?: number
 }
 
-const LONGEST = 100
+const MAX_NAME_LENGTH = 100
 
 export function boundNames({ toolkits = 100, tools = 400, workflowVersions = 100 }: NameLimits = {}): BoundedNames {
   const toolkit = bound(toolkits)
-  const known = new Map<string, ToolNames>()
+  const namesByRef = new Map<string, ToolNames>()
   return {
     toolkit,
     tool(id, name) {
       // The id of a toolkit has no dot in it, so that no two tools meet here.
       const ref = `${id}.${name}`
-      const found = known.get(ref)
+      const found = namesByRef.get(ref)
       if (found) return found
       const bounded = toolkit(id)
-      const isFull = known.size >= tools || bounded === OTHER
+      const isFull = namesByRef.size >= tools || bounded === OTHER
       if (isFull) return { toolkit: bounded, tool: OTHER }
-      const names = { toolkit: bounded, tool: name.slice(0, LONGEST) }
-      known.set(ref, names)
+      const names = { toolkit: bounded, tool: name.slice(0, MAX_NAME_LENGTH) }
+      namesByRef.set(ref, names)
       return names
     },
     workflowVersion: bound(workflowVersions),
   }
 }
 
-function bound(most: number): (value: string) => string {
-  const known = new Set<string>()
+function bound(max: number): (value: string) => string {
+  const values = new Set<string>()
   return (value) => {
-    const short = value.slice(0, LONGEST)
-    if (known.has(short)) return short
-    if (known.size >= most) return OTHER
-    known.add(short)
+    const short = value.slice(0, MAX_NAME_LENGTH)
+    if (values.has(short)) return short
+    if (values.size >= max) return OTHER
+    values.add(short)
     return short
   }
 }

@@ -19,7 +19,7 @@ export interface CallTally {
   running: number
   ended(call: EndedCall): void
   /** How many ended with which tags. */
-  all(): Iterable<{ tags: Attributes; count: number }>
+  entries(): Iterable<{ tags: Attributes; count: number }>
 }
 
 const NOT_FOUND = { toolkit: UNKNOWN, tool: UNKNOWN }
@@ -32,14 +32,14 @@ export function createCallTally(names: BoundedNames): CallTally {
       const named = toolkit === undefined || tool === undefined ? NOT_FOUND : names.tool(toolkit, tool)
       // None but the tool can have a space in it, and it comes last.
       const key = `${caller} ${outcome} ${error} ${named.toolkit} ${named.tool}`
-      const known = counts.get(key)
-      if (known) {
-        known.count++
+      const entry = counts.get(key)
+      if (entry) {
+        entry.count++
         return
       }
       const tags = { ...named, caller, outcome, ...(error === undefined ? {} : { [ATTRIBUTE.error]: error }) }
       counts.set(key, { tags, count: 1 })
     },
-    all: () => counts.values(),
+    entries: () => counts.values(),
   }
 }

@@ -104,7 +104,7 @@ function watchHost(meter: Meter, calls: CallTally, read: () => HostCounts): () =
   })
   const observed = [ended, running, connections, waiting, processes, unshipped]
   const observe: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
-    for (const { tags, count } of calls.all()) result.observe(ended, count, tags)
+    for (const { tags, count } of calls.entries()) result.observe(ended, count, tags)
     result.observe(running, calls.running)
     const now = read()
     for (const [state, count] of Object.entries(now.connections)) result.observe(connections, count, { state })

@@ -3,14 +3,14 @@ import type { Emitter } from '../events.ts'
 import type { ConnectionCounts } from './counters.ts'
 import type { Telemetry } from './telemetry.ts'
 
-export interface Observed {
+export interface ObservedHost {
   events: Emitter
   connector: { counts(): ConnectionCounts }
   audit: { unshipped(): number }
 }
 
 /** Returns how to stop. */
-export function observeHost({ counters }: Telemetry, { events, connector, audit }: Observed): () => void {
+export function observeHost({ counters }: Telemetry, { events, connector, audit }: ObservedHost): () => void {
   if (!counters) return () => {}
   const stops = [
     counters.watch(() => ({ ...connector.counts(), unshipped: audit.unshipped() })),

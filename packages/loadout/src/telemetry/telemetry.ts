@@ -56,27 +56,27 @@ export interface Telemetry {
 const NAME = 'loadout'
 
 export function createTelemetry({ tracer, meter, onCall, limits }: TelemetryOptions = {}): Telemetry {
-  const chosen = meter ?? metrics.getMeter(NAME)
+  const activeMeter = meter ?? metrics.getMeter(NAME)
   return {
     tracer: tracer ?? trace.getTracer(NAME),
     isTracing: tracer ? () => true : watchProvider(),
-    counters: chosen === createNoopMeter() ? undefined : createCounters(chosen, limits),
-    onCall: onCall && harmless(onCall),
+    counters: activeMeter === createNoopMeter() ? undefined : createCounters(activeMeter, limits),
+    onCall: onCall && ignoreErrors(onCall),
   }
 }
 
 /** By the API's own stand-in for a provider, which costs less to ask than a span that is none. */
 function watchProvider(): () => boolean {
   const provider = trace.getTracerProvider()
-  let isThere = false
+  let isRegistered = false
   return () => {
-    isThere ||= !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined
-    return isThere
+    isRegistered ||= !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined
+    return isRegistered
   }
 }
 
 /** Who looks on must not fail what they look at. */
-function harmless(onCall: (call: CallMeasurement) => void): (call: CallMeasurement) => void {
+function ignoreErrors(onCall: (call: CallMeasurement) => void): (call: CallMeasurement) => void {
   return (call) => {
     try {
       onCall(call)

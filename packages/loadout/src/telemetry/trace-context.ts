@@ -17,7 +17,7 @@ import {
 /** What goes along with a request. */
 export type TraceMeta = Readonly<Record<string, string>>
 
-export const traceOr = (given: Context | undefined): Context => given ?? context.active()
+export const traceOr = (parent: Context | undefined): Context => parent ?? context.active()
 
 /** The span that records there. */
 export function recordingSpan(at: Context | undefined): Span | undefined {
