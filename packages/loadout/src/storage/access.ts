@@ -7,12 +7,12 @@ import type { Access } from './storage.ts'
 export type Verb = 'read' | 'insert' | 'change'
 
 /** The rows of one owner in one collection. */
-interface Place {
+interface RowScope {
   collection: Collection
   owner: string
 }
 
-export function may(access: Access, verb: Verb, { collection, owner }: Place): boolean {
+export function may(access: Access, verb: Verb, { collection, owner }: RowScope): boolean {
   const spec = specOf(collection)
   if (access.caller !== undefined) return systemMay(access, verb, { collection, owner })
   if (spec.owner !== 'user') return verb === 'read' && spec.owner === 'shared'
@@ -21,7 +21,7 @@ export function may(access: Access, verb: Verb, { collection, owner }: Place): b
   return verb === 'read' && spec.appRows && owner === APP_OWNER
 }
 
-function systemMay(access: Access & { caller: SystemCaller }, verb: Verb, { collection, owner }: Place): boolean {
+function systemMay(access: Access & { caller: SystemCaller }, verb: Verb, { collection, owner }: RowScope): boolean {
   // Named parts see what everyone sees, and beyond that only what the list gives them.
   if (specOf(collection).owner === 'shared' && verb === 'read') return true
   const reach = callerAccess(access.caller, collection)
@@ -42,11 +42,11 @@ export function assertCollection(access: Access, verb: Verb, collection: Collect
   throw new HostError('forbidden', { detail: `A user may not ${verb} a row of "${collection}".` })
 }
 
-export function assertMay(access: Access, verb: Verb, { collection, owner }: Place): void {
+export function assertMay(access: Access, verb: Verb, { collection, owner }: RowScope): void {
   if (may(access, verb, { collection, owner })) return
-  const who = access.caller === undefined ? 'A user' : `The caller "${access.caller}"`
+  const subject = access.caller === undefined ? 'A user' : `The caller "${access.caller}"`
   throw new HostError('forbidden', {
-    detail: `${who} may not ${verb} a row of "${collection}" that belongs to another.`,
+    detail: `${subject} may not ${verb} a row of "${collection}" that belongs to another.`,
   })
 }
 

@@ -15,12 +15,12 @@ describe('storage: indexeddb, in a real browser', () => {
   it('keeps its data and notifies another tab', async () => {
     const database = fresh()
     const [one, two] = [indexedDb({ database }), indexedDb({ database })]
-    const heard: Change[] = []
-    await two.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await two.watch((change) => changes.push(change))
     const row = threadRow('ann')
     await one.transaction({ userId: 'ann' }, (tx) => tx.insert('threads', row))
     await eventually(
-      () => heard.some((change) => change.kind === 'row' && change.id === row.threadId),
+      () => changes.some((change) => change.kind === 'row' && change.id === row.threadId),
       'the other tab is told',
     )
     await one.close()

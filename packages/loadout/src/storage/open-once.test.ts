@@ -16,13 +16,13 @@ function startsLate<T>(value: () => T): () => Promise<T> {
 describe('a lazily opened resource', () => {
   it('is opened once for many callers and again after it is forgotten', async () => {
     let opened = 0
-    const kept = openOnce(async () => ++opened)
-    expect(await Promise.all([kept.use(), kept.use()])).toEqual([1, 1])
-    expect(await kept.forget()).toBe(1)
-    expect(await kept.use()).toBe(2)
-    expect(await kept.close()).toBe(2)
-    await expect(kept.use()).rejects.toMatchObject({ code: 'storage-unavailable' })
-    expect(await kept.close()).toBeUndefined()
+    const connection = openOnce(async () => ++opened)
+    expect(await Promise.all([connection.use(), connection.use()])).toEqual([1, 1])
+    expect(await connection.forget()).toBe(1)
+    expect(await connection.use()).toBe(2)
+    expect(await connection.close()).toBe(2)
+    await expect(connection.use()).rejects.toMatchObject({ code: 'storage-unavailable' })
+    expect(await connection.close()).toBeUndefined()
   })
 
   it('is retried after a failed start: a storage', async () => {

@@ -48,8 +48,8 @@ describe('a pglite folder', () => {
 
   it('with a lock of a dead process is taken over by only one process', async () => {
     const dataDir = join(folder, 'stale')
-    const held = await lockFolder(dataDir)
-    await held.release()
+    const lock = await lockFolder(dataDir)
+    await lock.release()
     await writeFile(join(dataDir, 'lock'), JSON.stringify({ pid: 2 ** 22 - 3, birth: '1', token: 'gone' }))
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(dataDir)))
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1)
@@ -57,9 +57,9 @@ describe('a pglite folder', () => {
 
   it.runIf(process.platform === 'linux')('treats the lock of another process with the same pid as stale', async () => {
     const dataDir = join(folder, 'reborn')
-    const held = await lockFolder(dataDir)
+    const lock = await lockFolder(dataDir)
     const mine = JSON.parse(await readFile(join(dataDir, 'lock'), 'utf8'))
-    await held.release()
+    await lock.release()
     await writeFile(join(dataDir, 'lock'), JSON.stringify(mine))
     expect(await folderHolder(dataDir)).toBe(process.pid)
     await expect(lockFolder(dataDir)).rejects.toMatchObject({ code: 'storage-locked' })
@@ -81,14 +81,14 @@ describe('a pglite folder', () => {
     const foreign = await PGlite.create({ dataDir: join(dataDir, 'pglite') })
     await foreign.exec('create schema mcp')
     await foreign.close()
-    const held: Array<number | undefined> = []
+    const holders: Array<number | undefined> = []
     const { close } = PGlite.prototype
     const closed = vi.spyOn(PGlite.prototype, 'close').mockImplementation(async function (this: PGlite) {
       await close.call(this)
-      held.push(await folderHolder(dataDir))
+      holders.push(await folderHolder(dataDir))
     })
     await expect(pglite({ dataDir }).ready()).rejects.toMatchObject({ code: 'internal' })
-    expect(held).toEqual([process.pid])
+    expect(holders).toEqual([process.pid])
     expect(await folderHolder(dataDir)).toBeUndefined()
     closed.mockRestore()
   })

@@ -43,12 +43,12 @@ describe('several processes on one PostgreSQL', () => {
     )
     const outcomes = await Promise.all(
       children.map(async (child) => {
-        let said = ''
+        let output = ''
         child.stdout.on('data', (data) => {
-          said += data
+          output += data
         })
         const [code] = await once(child, 'exit')
-        return `${code} ${said.trim()}`
+        return `${code} ${output.trim()}`
       }),
     )
     expect(outcomes).toEqual(Array(10).fill('0 ready'))
@@ -63,20 +63,23 @@ describe('several processes on one PostgreSQL', () => {
 
   it('notify each other of changes, even after a listener reconnects', async () => {
     const [one, two] = [postgres({ url }), postgres({ url })]
-    const heard: Change[] = []
-    await two.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await two.watch((change) => changes.push(change))
     const insert = async () => {
       const row = threadRow('ann')
       await one.transaction({ userId: 'ann' }, (tx) => tx.insert('threads', row))
-      await eventually(() => heard.some((c) => c.kind === 'row' && c.id === row.threadId), 'the other process is told')
+      await eventually(
+        () => changes.some((c) => c.kind === 'row' && c.id === row.threadId),
+        'the other process is told',
+      )
     }
     await provenWithin(1000, insert)
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen loadout_changes'`)
     await client.end()
-    await eventually(() => heard.some((c) => c.kind === 'lost'), 'the loss is told')
-    await eventually(() => heard.at(-1)?.kind === 'live', 'it listens again')
+    await eventually(() => changes.some((c) => c.kind === 'lost'), 'the loss is told')
+    await eventually(() => changes.at(-1)?.kind === 'live', 'it listens again')
     await insert()
     await Promise.all([one.close(), two.close()])
   })
@@ -215,12 +218,12 @@ describe('the database schema', () => {
     const { rows } = await client.query(
       `select tgrelid::regclass::text as table, encode(tgargs, 'escape') as args from pg_trigger where tgname = 'tell_changes'`,
     )
-    const told = rows.map((row) => String(row.args).split('\\000').slice(0, 3).join(' '))
+    const triggers = rows.map((row) => String(row.args).split('\\000').slice(0, 3).join(' '))
     const expected = COLLECTION_NAMES.filter((name) => COLLECTIONS[name].watch).map((name) => {
       const spec = COLLECTIONS[name]
       const column = TABLES[name][spec.watch as never] as { name: string }
       return `${name} ${column.name} ${spec.owner === 'shared' ? 'shared' : 'user'}`
     })
-    expect(told.sort()).toEqual(expected.sort())
+    expect(triggers.sort()).toEqual(expected.sort())
   })
 })

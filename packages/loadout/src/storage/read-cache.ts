@@ -52,8 +52,8 @@ class WatchedCache implements ReadCache {
 
   // What is kept is given at once: several reads are on the way of every call.
   read<T>(key: CacheKey, collections: readonly Collection[], load: () => Promise<T>): Promise<T> {
-    const kept = this.#live ? this.#users.get(key.userId)?.get(key.name) : undefined
-    return kept ? (kept.value as Promise<T>) : this.#readFresh(key, collections, load)
+    const cached = this.#live ? this.#users.get(key.userId)?.get(key.name) : undefined
+    return cached ? (cached.value as Promise<T>) : this.#readFresh(key, collections, load)
   }
 
   close(): void {
@@ -69,8 +69,8 @@ class WatchedCache implements ReadCache {
     if (!this.#live) return load()
     const entries = this.#users.get(key.userId) ?? new Map<string, Entry>()
     this.#users.set(key.userId, entries)
-    const kept = entries.get(key.name)
-    if (kept) return kept.value as Promise<T>
+    const cached = entries.get(key.name)
+    if (cached) return cached.value as Promise<T>
     const entry: Entry = { value: load(), collections, weight: 0 }
     if (entries.size >= MAX_NAMES) this.#forget(entries, entries.keys().next().value as string)
     entries.set(key.name, entry)

@@ -14,12 +14,12 @@ export function createRowChanges(
   collection: Collection,
   onChange?: (change: { userId: string; id: string }) => void,
 ): RowChanges {
-  const waiting = new Map<string, Set<() => void>>()
+  const waitersById = new Map<string, Set<() => void>>()
   let watching: Promise<() => void> | undefined
   const watch = () => {
     watching ??= storage.watch((change) => {
       if (change.kind !== 'row' || change.collection !== collection) return
-      for (const wake of [...(waiting.get(change.id) ?? [])]) wake()
+      for (const wake of [...(waitersById.get(change.id) ?? [])]) wake()
       onChange?.(change)
     })
     return watching.catch(() => {
@@ -30,17 +30,17 @@ export function createRowChanges(
     next(id, ms, signal) {
       void watch()
       return new Promise<void>((resolve) => {
-        const all = waiting.get(id) ?? new Set()
+        const waiters = waitersById.get(id) ?? new Set()
         const wake = () => {
           clearTimeout(timer)
           signal?.removeEventListener('abort', wake)
-          all.delete(wake)
-          if (all.size === 0) waiting.delete(id)
+          waiters.delete(wake)
+          if (waiters.size === 0) waitersById.delete(id)
           resolve()
         }
         const timer = setTimeout(wake, ms)
-        all.add(wake)
-        waiting.set(id, all)
+        waiters.add(wake)
+        waitersById.set(id, waiters)
         signal?.addEventListener('abort', wake, { once: true })
       })
     },
@@ -48,7 +48,7 @@ export function createRowChanges(
       await watch()
     },
     close() {
-      for (const all of [...waiting.values()]) for (const wake of [...all]) wake()
+      for (const waiters of [...waitersById.values()]) for (const wake of [...waiters]) wake()
       void watching?.then((stop) => stop()).catch(() => {})
     },
   }

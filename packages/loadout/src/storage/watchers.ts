@@ -5,19 +5,19 @@ export type Watcher = (change: Change) => void
 /** Who is told of changes. What a watcher throws is its own affair: the change is committed, and the others are told. */
 export function createWatchers() {
   const watchers = new Set<Watcher>()
-  const tellOne = (watcher: Watcher, change: Change) => {
+  const notifyOne = (watcher: Watcher, change: Change) => {
     try {
       watcher(change)
     } catch {}
   }
   return {
-    tell(change: Change): void {
-      for (const watcher of [...watchers]) tellOne(watcher, change)
+    notify(change: Change): void {
+      for (const watcher of [...watchers]) notifyOne(watcher, change)
     },
     /** `first` is for the new watcher alone. */
     add(watcher: Watcher, first?: Change): () => void {
       watchers.add(watcher)
-      if (first) tellOne(watcher, first)
+      if (first) notifyOne(watcher, first)
       return () => void watchers.delete(watcher)
     },
     clear: () => watchers.clear(),

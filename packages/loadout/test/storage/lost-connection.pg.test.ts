@@ -75,7 +75,7 @@ describe('the listening connection', () => {
   it('is reconnected when it stops responding', async () => {
     const listener = createListener({ connectionString: proxy.url }, { heartbeatMs: 50, answerMs: 100 })
     const states: boolean[] = []
-    await listener.start({ hear: () => {}, status: (live) => states.push(live) })
+    await listener.start({ onPayload: () => {}, onStatus: (live) => states.push(live) })
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(states).toEqual([true])
     proxy.hush()

@@ -21,7 +21,7 @@ export interface Backend {
    * Whether a row of the owner holds this key of these fields, where the backend keeps an index of them; without one, rows
    * are looked through.
    */
-  holds?(collection: Collection, owner: string, key: UniqueKey): boolean
+  hasKey?(collection: Collection, owner: string, key: UniqueKey): boolean
   commit(writes: Write[]): Promise<void>
   /** Runs one piece of work at a time, over all who share the data. */
   exclusive<T>(work: () => Promise<T>): Promise<T>

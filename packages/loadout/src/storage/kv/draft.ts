@@ -77,16 +77,20 @@ export class Draft implements Transaction {
     const { id, unique } = specOf(collection)
     const isDrafted = this.writes.some((write) => write.collection === collection && write.owner === owner)
     // What the draft changed is not in an index of the backend.
-    const index = isDrafted ? undefined : this.#backend.holds
+    const index = isDrafted ? undefined : this.#backend.hasKey
     const rows = index ? [] : await this.#rows(collection, owner)
-    const keys = [[id], ...unique].map((fields) => ({ fields, held: new Set(rows.map((row) => keyOf(row, fields))) }))
+    const keys = [[id], ...unique].map((fields) => ({
+      fields,
+      existing: new Set(rows.map((row) => keyOf(row, fields))),
+    }))
     return (row) => {
       const values = keys.map(({ fields }) => keyOf(row, fields))
       const taken = keys.find(
-        ({ fields, held }, at) => held.has(values[at]) || index?.(collection, owner, { fields, value: values[at] }),
+        ({ fields, existing }, at) =>
+          existing.has(values[at]) || index?.(collection, owner, { fields, value: values[at] }),
       )
       if (taken) return taken.fields
-      for (const [at, { held }] of keys.entries()) held.add(values[at])
+      for (const [at, { existing }] of keys.entries()) existing.add(values[at])
       return undefined
     }
   }
@@ -166,8 +170,8 @@ export class Draft implements Transaction {
     )
     if (drafted.length === 0) return stored
     const hidden = new Set(drafted.map((write) => key(collection, write.owner, write.id)))
-    const kept = stored.filter((row) => !hidden.has(key(collection, rowOwner(collection, row), String(row[id]))))
-    return [...kept, ...drafted.flatMap((write) => (write.row ? [write.row] : []))]
+    const unchanged = stored.filter((row) => !hidden.has(key(collection, rowOwner(collection, row), String(row[id]))))
+    return [...unchanged, ...drafted.flatMap((write) => (write.row ? [write.row] : []))]
   }
 
   async #find(collection: Collection, owner: string, id: string): Promise<RowObject | undefined> {

@@ -18,7 +18,7 @@ export interface KvOptions {
 /** A Storage over any backend of keys and rows. */
 export function createKvStorage(options: KvOptions): Storage {
   const watchers = createWatchers()
-  options.relay?.receive(watchers.tell)
+  options.relay?.receive(watchers.notify)
   const backend = openOnce(options.open)
 
   async function transaction<T>(access: Access, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -33,7 +33,7 @@ export function createKvStorage(options: KvOptions): Storage {
       return [value, draft.writes] as const
     })
     const changes = writes.flatMap(changeOf)
-    changes.forEach(watchers.tell)
+    changes.forEach(watchers.notify)
     if (changes.length > 0 && !backend.isClosed) options.relay?.send(changes)
     return result
   }
@@ -61,8 +61,13 @@ function changeOf({ collection, id, row, before }: Write): Change[] {
   const { watch } = specOf(collection)
   if (watch === undefined) return []
   const changed = row ?? before ?? {}
-  const told = changed[watch]
+  const watchedId = changed[watch]
   return [
-    { kind: 'row', collection, userId: changeRecipient(collection, changed), id: typeof told === 'string' ? told : id },
+    {
+      kind: 'row',
+      collection,
+      userId: changeRecipient(collection, changed),
+      id: typeof watchedId === 'string' ? watchedId : id,
+    },
   ]
 }

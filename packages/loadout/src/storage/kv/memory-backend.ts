@@ -4,7 +4,7 @@ import { type Backend, keyOf, type RowObject } from './backend.ts'
 /** The rows of one owner, and the keys that they hold by the fields that these are of. */
 interface Owned {
   rows: Map<string, RowObject>
-  keys: Array<{ fields: readonly string[]; held: Set<unknown> }>
+  keys: Array<{ fields: readonly string[]; values: Set<unknown> }>
 }
 
 export function memoryBackend(): Backend {
@@ -17,7 +17,7 @@ export function memoryBackend(): Backend {
     const { id, unique } = specOf(collection)
     const owned = owners.get(owner) ?? {
       rows: new Map(),
-      keys: [[id], ...unique].map((fields) => ({ fields, held: new Set() })),
+      keys: [[id], ...unique].map((fields) => ({ fields, values: new Set() })),
     }
     owners.set(owner, owned)
     return owned
@@ -33,19 +33,19 @@ export function memoryBackend(): Backend {
       if (owner !== undefined) return [...(owners.get(owner)?.rows.values() ?? [])]
       return [...owners.values()].flatMap((owned) => [...owned.rows.values()])
     },
-    holds(collection, owner, { fields, value }) {
+    hasKey(collection, owner, { fields, value }) {
       const keys = collections.get(collection)?.get(owner)?.keys
-      return keys?.find((one) => one.fields.join() === fields.join())?.held.has(value) ?? false
+      return keys?.find((entry) => entry.fields.join() === fields.join())?.values.has(value) ?? false
     },
     async commit(writes) {
       for (const { collection, owner, id, row } of writes) {
         const { rows, keys } = ownedBy(collection, owner)
         const before = rows.get(id)
-        if (before) for (const { fields, held } of keys) held.delete(keyOf(before, fields))
+        if (before) for (const { fields, values } of keys) values.delete(keyOf(before, fields))
         rows.delete(id)
         if (!row) continue
         rows.set(id, row)
-        for (const { fields, held } of keys) held.add(keyOf(row, fields))
+        for (const { fields, values } of keys) values.add(keyOf(row, fields))
       }
     },
     exclusive(work) {

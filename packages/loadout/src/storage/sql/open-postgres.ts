@@ -33,7 +33,7 @@ export async function openPostgres({
   const listener = createListener(base)
   return {
     async transaction(work) {
-      const client = await connected(pool)
+      const client = await connectPooled(pool)
       try {
         // Drizzle over a pool keeps the connection for ever where its BEGIN fails, so it gets one and we give it back.
         return await drizzle(client).transaction((tx) => work(tx as unknown as Database))
@@ -41,8 +41,8 @@ export async function openPostgres({
         client.release()
       }
     },
-    async listen(heard) {
-      await listener.start(heard).catch((error: unknown) => {
+    async listen(handler) {
+      await listener.start(handler).catch((error: unknown) => {
         throw fromConnecting(error)
       })
     },
@@ -53,7 +53,7 @@ export async function openPostgres({
   }
 }
 
-async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
+async function connectPooled(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
@@ -63,7 +63,7 @@ async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
 
 /** Processes that start together migrate one after another; all but the first find nothing to do. */
 async function migrateOnce(config: pg.ClientConfig): Promise<void> {
-  const client = await connectedOnce(config)
+  const client = await connectClient(config)
   try {
     const db = drizzle(client)
     await db.execute(sql`select pg_advisory_lock(${MIGRATION_LOCK})`)
@@ -77,7 +77,7 @@ async function migrateOnce(config: pg.ClientConfig): Promise<void> {
   }
 }
 
-async function connectedOnce(config: pg.ClientConfig): Promise<pg.Client> {
+async function connectClient(config: pg.ClientConfig): Promise<pg.Client> {
   try {
     const client = new pg.Client(config)
     client.on('error', () => {})

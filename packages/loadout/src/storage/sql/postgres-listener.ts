@@ -5,8 +5,8 @@
 import pg from 'pg'
 
 export interface NotificationHandler {
-  hear(payload: string): void
-  status(live: boolean): void
+  onPayload(payload: string): void
+  onStatus(live: boolean): void
 }
 
 export interface ListenerOptions {
@@ -17,7 +17,7 @@ export interface ListenerOptions {
 }
 
 const RELISTEN_FIRST_MS = 200
-const RELISTEN_MOST_MS = 10_000
+const MAX_RELISTEN_MS = 10_000
 
 export function createListener(
   config: pg.ClientConfig,
@@ -27,11 +27,11 @@ export function createListener(
   let retrying: ReturnType<typeof setTimeout> | undefined
   let stopped = false
 
-  async function start(heard: NotificationHandler): Promise<void> {
+  async function start(handler: NotificationHandler): Promise<void> {
     const next = new pg.Client({ ...config, query_timeout: answerMs })
     // Without this a broken connection would end the process.
     next.on('error', () => {})
-    next.on('notification', ({ payload }) => payload && heard.hear(payload))
+    next.on('notification', ({ payload }) => payload && handler.onPayload(payload))
     try {
       await next.connect()
       await next.query('listen loadout_changes')
@@ -41,11 +41,11 @@ export function createListener(
     }
     if (stopped) return next.end()
     client = next
-    heard.status(true)
+    handler.onStatus(true)
     onLoss(next, () => {
       if (stopped) return
-      heard.status(false)
-      retry(heard, RELISTEN_FIRST_MS)
+      handler.onStatus(false)
+      retry(handler, RELISTEN_FIRST_MS)
     })
   }
 
@@ -65,10 +65,10 @@ export function createListener(
     })
   }
 
-  function retry(heard: NotificationHandler, delay: number): void {
+  function retry(handler: NotificationHandler, delay: number): void {
     retrying = setTimeout(() => {
-      start(heard).catch(() => {
-        if (!stopped) retry(heard, Math.min(delay * 2, RELISTEN_MOST_MS))
+      start(handler).catch(() => {
+        if (!stopped) retry(handler, Math.min(delay * 2, MAX_RELISTEN_MS))
       })
     }, delay)
   }

@@ -18,7 +18,7 @@ export interface SqlConnection {
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>
   close(): Promise<void>
   /** Hears other processes. Absent where there can be none. */
-  listen?(heard: { hear(payload: string): void; status(live: boolean): void }): Promise<void>
+  listen?(handler: { onPayload(payload: string): void; onStatus(live: boolean): void }): Promise<void>
 }
 
 export interface SqlOptions {
@@ -57,15 +57,15 @@ export function createSqlStorage({ name, open, enter = enterTransaction }: SqlOp
       const { transaction } = await connection.use()
       const [result, changes] = await transaction(async (tx) => {
         await enter(tx, access, origin)
-        const mine = new SqlTransaction(tx, access)
-        const { transaction: guarded, assertWhole } = guardTransaction(mine, fromDatabase)
+        const sqlTransaction = new SqlTransaction(tx, access)
+        const { transaction: guarded, assertWhole } = guardTransaction(sqlTransaction, fromDatabase)
         const value = await work(guarded)
         assertWhole()
-        return [value, mine.changes] as const
+        return [value, sqlTransaction.changes] as const
       }).catch((error: unknown) => {
         throw fromDatabase(error)
       })
-      changes.forEach(watchers.tell)
+      changes.forEach(watchers.notify)
       return result
     },
     async ready() {
@@ -96,12 +96,12 @@ async function listenForOthers(
   const { listen } = await connection.use()
   let live = listen === undefined
   await listen?.({
-    hear(payload) {
+    onPayload(payload) {
       const change = readPayload(payload, origin)
-      if (change) watchers.tell(change)
+      if (change) watchers.notify(change)
     },
-    status(isLive) {
-      if (live !== isLive) watchers.tell({ kind: isLive ? 'live' : 'lost' })
+    onStatus(isLive) {
+      if (live !== isLive) watchers.notify({ kind: isLive ? 'live' : 'lost' })
       live = isLive
     },
   })

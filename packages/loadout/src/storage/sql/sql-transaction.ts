@@ -23,7 +23,7 @@ type Statements = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'ex
 
 export class SqlTransaction implements Transaction {
   readonly changes: Change[] = []
-  readonly #told = new Set<string>()
+  readonly #recorded = new Set<string>()
   readonly #db: Statements
   readonly #access: Access
 
@@ -73,7 +73,7 @@ export class SqlTransaction implements Transaction {
     checkRow(collection, row)
     const { table } = tableOf(collection)
     await this.#db.insert(table).values(row as never)
-    this.#tell(collection, row)
+    this.#recordChange(collection, row)
   }
 
   // One statement with one value: a statement with a value for each field of each row takes longer to build than to run.
@@ -90,7 +90,7 @@ export class SqlTransaction implements Transaction {
     )
     await this.#db.execute(sql`insert into ${table} (${names})
       select ${names} from json_populate_recordset(null::${table}, ${JSON.stringify(rows.map(named))}::json)`)
-    for (const row of rows) this.#tell(collection, row)
+    for (const row of rows) this.#recordChange(collection, row)
   }
 
   async update<C extends Collection>(
@@ -119,7 +119,7 @@ export class SqlTransaction implements Transaction {
     )
       throw new HostError('forbidden', { detail: `A row of "${collection}" keeps its owner and its id.` })
     checkRow(collection, row as RowObject)
-    this.#tell(collection, row as RowObject)
+    this.#recordChange(collection, row as RowObject)
     return row as Row<C>
   }
 
@@ -129,8 +129,8 @@ export class SqlTransaction implements Transaction {
     const { table } = tableOf(collection)
     const [row] = await this.#db.delete(table).where(this.#at(collection, id)).returning()
     if (!row) return false
-    this.#tell(collection, row as RowObject)
-    this.#tellChildren(collection, row as RowObject)
+    this.#recordChange(collection, row as RowObject)
+    this.#recordChildChanges(collection, row as RowObject)
     return true
   }
 
@@ -141,19 +141,20 @@ export class SqlTransaction implements Transaction {
     return and(eq(column(columns, 'userId'), ownerOf(this.#access, collection)), byId)
   }
 
-  #tell(collection: Collection, row: RowObject): void {
+  #recordChange(collection: Collection, row: RowObject): void {
     const { watch } = specOf(collection)
     if (watch === undefined) return
-    const [userId, id] = [changeRecipient(collection, row), String(row[watch])]
+    const userId = changeRecipient(collection, row)
+    const id = String(row[watch])
     const key = JSON.stringify([collection, userId, id])
     // What changes twice before it is committed has changed once, and so have many rows of one name.
-    if (this.#told.has(key)) return
-    this.#told.add(key)
+    if (this.#recorded.has(key)) return
+    this.#recorded.add(key)
     this.changes.push({ kind: 'row', collection, userId, id })
   }
 
   // The database takes children along without a query of ours, so they are told from here.
-  #tellChildren(collection: Collection, row: RowObject): void {
+  #recordChildChanges(collection: Collection, row: RowObject): void {
     const id = String(row[specOf(collection).id])
     for (const child of COLLECTION_NAMES) {
       const { parent, watch } = specOf(child)
