@@ -64,9 +64,9 @@ export function processKeyRing(): KeyRing {
 }
 
 /** The key ring of a host: as it is given; without one, the storage's own; keys that live as long as a storage in memory does. */
-export function resolveKeyRing(storage: Storage, given: KeyRing | (() => Promise<KeyRing>) | undefined): KeyRing {
-  if (typeof given === 'function') return lazyKeyRing(given)
-  if (given) return given
+export function resolveKeyRing(storage: Storage, configured: KeyRing | (() => Promise<KeyRing>) | undefined): KeyRing {
+  if (typeof configured === 'function') return lazyKeyRing(configured)
+  if (configured) return configured
   if (storage.keyRing) return lazyKeyRing(storage.keyRing)
   if (storage.name === 'memory') return processKeyRing()
   throw new HostError('config-invalid', {

@@ -12,11 +12,11 @@ describe('the startup key check on PGlite', async () => {
 })
 
 it('the startup key check ignores storage that ends with the process', async () => {
-  const kept = memory()
+  const storage = memory()
   for (const keyRing of [processKeyRing(), processKeyRing()]) {
-    const host = createServices({ storage: { ...kept, close: async () => {} }, keyRing })
+    const host = createServices({ storage: { ...storage, close: async () => {} }, keyRing })
     await host.ready()
     await host.close()
   }
-  expect(await kept.transaction({ caller: 'key-rotation' }, (tx) => tx.list('credentials', {}))).toEqual([])
+  expect(await storage.transaction({ caller: 'key-rotation' }, (tx) => tx.list('credentials', {}))).toEqual([])
 })

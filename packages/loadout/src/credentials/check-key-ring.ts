@@ -17,21 +17,23 @@ interface Sealed {
 const ADDRESS = { userId: APP_OWNER, toolkit: 'host', field: 'key-check' } as const
 const TEXT = 'loadout'
 /** Of a storage without the row, so many are tried. */
-const TRIED = 50
+const MAX_CHECKED_ROWS = 50
 /** Their keys live where their data does, or as long as it. */
 const UNCHECKED = new Set(['memory', 'indexeddb'])
 
 /** Throws `credential-key-lost` where the ring is another; `lostKeys` are given up, with what they sealed. */
 export async function checkKeyRing({ storage, keyRing }: Sealed, lostKeys: readonly string[] = []): Promise<void> {
   if (UNCHECKED.has(storage.name)) return
-  const isGood = async (row: CredentialRow) => lostKeys.includes(row.keyId) || (await opens(keyRing, row))
+  const isGood = async (row: CredentialRow) => lostKeys.includes(row.keyId) || (await canOpen(keyRing, row))
   const row = await asApp(storage, find)
   if (row) {
-    if (await opens(keyRing, row)) return
+    if (await canOpen(keyRing, row)) return
     if (!lostKeys.includes(row.keyId)) throw otherRing(row)
     return write({ storage, keyRing }, row)
   }
-  const sealed = await storage.transaction({ caller: 'key-rotation' }, (tx) => tx.list('credentials', { limit: TRIED }))
+  const sealed = await storage.transaction({ caller: 'key-rotation' }, (tx) =>
+    tx.list('credentials', { limit: MAX_CHECKED_ROWS }),
+  )
   const good = await Promise.all(sealed.map(isGood))
   if (sealed[0] && !good.includes(true)) throw otherRing(sealed[0])
   await write({ storage, keyRing }, undefined)
@@ -55,8 +57,8 @@ async function write({ storage, keyRing }: Sealed, old: CredentialRow | undefine
     })
   } catch (error) {
     if (!HostError.is(error) || error.code !== 'conflict') throw error
-    const theirs = await asApp(storage, find)
-    if (theirs && !(await opens(keyRing, theirs))) throw otherRing(theirs)
+    const existing = await asApp(storage, find)
+    if (existing && !(await canOpen(keyRing, existing))) throw otherRing(existing)
   }
 }
 
@@ -66,7 +68,7 @@ const asApp = <T>(storage: Storage, work: (tx: Transaction) => Promise<T>): Prom
 const find = async (tx: Transaction): Promise<CredentialRow | undefined> =>
   (await tx.list('credentials', { where: ADDRESS, limit: 1 }))[0]
 
-async function opens(keyRing: KeyRing, row: CredentialRow): Promise<boolean> {
+async function canOpen(keyRing: KeyRing, row: CredentialRow): Promise<boolean> {
   try {
     await open(keyRing, row, row)
     return true

@@ -78,9 +78,9 @@ export function createCredentialStore({ storage, keyRing, sealed = [] }: Credent
     async read(tx, owner, fields) {
       const rows = (await rowsOf(tx, owner)).filter((row) => fields.includes(row.field))
       const opened = await Promise.allSettled(rows.map((row) => open(keyRing, row, row)))
-      const found = opened.map((one, index) => [rows[index]?.field ?? '', one] as const)
+      const found = opened.map((result, index) => [rows[index]?.field ?? '', result] as const)
       return Object.fromEntries(
-        found.flatMap(([field, one]) => (one.status === 'fulfilled' ? [[field, one.value]] : [])),
+        found.flatMap(([field, result]) => (result.status === 'fulfilled' ? [[field, result.value]] : [])),
       )
     },
 
@@ -89,8 +89,8 @@ export function createCredentialStore({ storage, keyRing, sealed = [] }: Credent
     check: (lostKeys) => checkKeyRing({ storage, keyRing }, lostKeys),
 
     async open(owner, fields) {
-      const all = await storage.transaction(accessTo(owner), (tx) => rowsOf(tx, owner))
-      const rows = fields ? all.filter((row) => fields.includes(row.field)) : all
+      const stored = await storage.transaction(accessTo(owner), (tx) => rowsOf(tx, owner))
+      const rows = fields ? stored.filter((row) => fields.includes(row.field)) : stored
       const opened = await Promise.all(rows.map(async (row) => [row.field, await open(keyRing, row, row)] as const))
       return Object.fromEntries(opened)
     },

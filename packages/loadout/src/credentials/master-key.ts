@@ -4,7 +4,7 @@ import { fromBase64, importKey, KEY_BYTES, toBase64 } from './aes.ts'
 import { aesKeyRing } from './aes-key-ring.ts'
 import type { KeyRing } from './key-ring.ts'
 
-const LEAST_DISTINCT_BYTES = 16
+const MIN_DISTINCT_BYTES = 16
 
 /**
  * One key, or several for a rotation: `new-key,old-key`, the first is the current one. A key is 32 bytes in base64 or
@@ -30,7 +30,7 @@ async function readKey(text: string, position: number) {
     throw new HostError('weak-key', { detail: `${name} has ${bytes.length} bytes; ${KEY_BYTES} are needed.` })
   if (bytes.length > KEY_BYTES)
     throw new HostError('weak-key', { detail: `${name} has ${bytes.length} bytes; exactly ${KEY_BYTES} are taken.` })
-  if (new Set(bytes).size < LEAST_DISTINCT_BYTES || isText(bytes))
+  if (new Set(bytes).size < MIN_DISTINCT_BYTES || isText(bytes))
     throw new HostError('weak-key', { detail: `${name} does not look random.` })
   return { id: colon > 0 ? text.slice(0, colon) : await keyIdOf(bytes), key: await importKey(bytes) }
 }

@@ -44,29 +44,29 @@ interface RotationDeps {
   keyRing: KeyRing
 }
 
-export async function rotateAll(parts: RotationDeps, places: readonly EncryptedCollection[]): Promise<Rotated> {
+export async function rotateAll(deps: RotationDeps, collections: readonly EncryptedCollection[]): Promise<Rotated> {
   const count = { rewrapped: 0, lost: 0 }
-  for (const place of places) {
-    const { rewrapped, lost } = await rotatePlace(parts, place)
+  for (const collection of collections) {
+    const { rewrapped, lost } = await rotateCollection(deps, collection)
     count.rewrapped += rewrapped
     count.lost += lost
   }
   return count
 }
 
-async function rotatePlace(parts: RotationDeps, place: EncryptedCollection): Promise<Rotated> {
-  const current = await parts.keyRing.currentKeyId()
+async function rotateCollection(deps: RotationDeps, collection: EncryptedCollection): Promise<Rotated> {
+  const current = await deps.keyRing.currentKeyId()
   const count = { rewrapped: 0, lost: 0 }
   for (let after: string | undefined; ; ) {
-    const page = await parts.storage.transaction({ caller: 'key-rotation' }, (tx) =>
-      place(tx, { limit: PAGE, ...(after === undefined ? {} : { after }) }),
+    const page = await deps.storage.transaction({ caller: 'key-rotation' }, (tx) =>
+      collection(tx, { limit: PAGE, ...(after === undefined ? {} : { after }) }),
     )
     const last = page.at(-1)
     if (!last) return count
     after = last.id
     const old = page.filter(({ sealed }) => sealed !== undefined && sealed.envelope.keyId !== current)
     for (const [userId, rows] of Map.groupBy(old, (row) => row.userId)) {
-      const { rewrapped, lost } = await rotateRows(parts, userId, rows)
+      const { rewrapped, lost } = await rotateRows(deps, userId, rows)
       count.rewrapped += rewrapped
       count.lost += lost
     }
