@@ -17,20 +17,20 @@ export interface ProcessLease {
   close(): Promise<void>
 }
 
-export interface PresenceOptions {
+export interface ProcessLeaseOptions {
   /** How long a process that says nothing counts as alive. @default 30_000 */
   leaseMs?: number | undefined
 }
 
 const LEASE_MS = 30_000
-const BEATS_A_LEASE = 6
+const BEATS_PER_LEASE = 6
 const ACCESS = { caller: 'presence' } as const
 
-export function createPresence(storage: Storage, { leaseMs = LEASE_MS }: PresenceOptions = {}): ProcessLease {
+export function createProcessLease(storage: Storage, { leaseMs = LEASE_MS }: ProcessLeaseOptions = {}): ProcessLease {
   const processId = newId('process')
   const startedAt = new Date()
-  const timer = createTimer(leaseMs / BEATS_A_LEASE, () => void beat().catch(() => {}))
-  let held = 0
+  const timer = createTimer(leaseMs / BEATS_PER_LEASE, () => void beat().catch(() => {}))
+  let holders = 0
   let until = 0
   let closed = false
   let beating: Promise<void> | undefined
@@ -38,8 +38,8 @@ export function createPresence(storage: Storage, { leaseMs = LEASE_MS }: Presenc
   const write = async () => {
     const aliveUntil = new Date(Date.now() + leaseMs)
     await storage.transaction(ACCESS, async (tx) => {
-      const known = await tx.update('processes', processId, { set: { aliveUntil } })
-      if (!known) await tx.insert('processes', { processId, startedAt, aliveUntil })
+      const updated = await tx.update('processes', processId, { set: { aliveUntil } })
+      if (!updated) await tx.insert('processes', { processId, startedAt, aliveUntil })
     })
     until = aliveUntil.getTime()
   }
@@ -53,18 +53,18 @@ export function createPresence(storage: Storage, { leaseMs = LEASE_MS }: Presenc
     processId,
     async acquire() {
       if (closed) throw new HostError('shutting-down')
-      let isHeld = true
-      const letGo = () => {
-        if (isHeld && --held === 0) timer.stop()
-        isHeld = false
+      let isActive = true
+      const release = () => {
+        if (isActive && --holders === 0) timer.stop()
+        isActive = false
       }
-      held++
+      holders++
       timer.start()
       try {
         if (until - Date.now() < leaseMs / 2) await beat()
-        return letGo
+        return release
       } catch (error) {
-        letGo()
+        release()
         throw error
       }
     },

@@ -19,9 +19,9 @@ export interface Housekeeping {
 interface Rule<C extends Collection = Collection> {
   collection: C
   id: keyof Row<C> & string
-  over: NonNullable<ListQuery<C>['between']>
+  expired: NonNullable<ListQuery<C>['between']>
   /** Whether it is needed all the same. */
-  isKept?: (tx: Transaction, row: Row<C>) => Promise<boolean>
+  isProtected?: (tx: Transaction, row: Row<C>) => Promise<boolean>
   /** A row that is used again: it goes only where this field is as it was when it was looked at. */
   unchanged?: keyof Row<C> & string
 }
@@ -31,16 +31,16 @@ const EVERY_MS = 15 * 60_000
 const PAGE = 200
 const HOUR_MS = DAY_MS / 24
 /** People look up what they answered, and what they used. */
-const APPROVALS_KEPT_MS = 7 * DAY_MS
-const USAGE_KEPT_MS = 8 * DAY_MS
-const RUNS_KEPT_MS = 30 * DAY_MS
+const APPROVALS_RETENTION_MS = 7 * DAY_MS
+const USAGE_RETENTION_MS = 8 * DAY_MS
+const RUNS_RETENTION_MS = 30 * DAY_MS
 /** Counters of runs begin with windows of a year, and count as long. */
 const YEAR_MS = 365 * DAY_MS
 /** What a dead process left may be shipped that much later. */
-const REMOVALS_KEPT_MS = YEAR_MS
+const REMOVALS_RETENTION_MS = YEAR_MS
 
 /** What searches keep, and for how many days without use. */
-const UNUSED_KEPT = [
+const UNUSED_RETENTION_DAYS = [
   ['loadedTools', 'loadedToolId', 'usedAt', 365],
   ['toolUses', 'toolUseId', 'lastUsedAt', 180],
   ['toolVectors', 'toolVectorId', 'usedAt', 60],
@@ -82,22 +82,26 @@ export function createHousekeeping(storage: Storage, everyMs = EVERY_MS): Housek
 function rulesAt(now: number): Rule[] {
   const before = (ms: number) => new Date(now - ms)
   return [
-    rule({ collection: 'results', id: 'resultId', over: { field: 'expiresAt', to: before(0) } }),
-    rule({ collection: 'approvals', id: 'approvalId', over: { field: 'expiresAt', to: before(APPROVALS_KEPT_MS) } }),
+    rule({ collection: 'results', id: 'resultId', expired: { field: 'expiresAt', to: before(0) } }),
+    rule({
+      collection: 'approvals',
+      id: 'approvalId',
+      expired: { field: 'expiresAt', to: before(APPROVALS_RETENTION_MS) },
+    }),
     rule({
       collection: 'calls',
       id: 'callId',
-      over: { field: 'expiresAt', to: before(0) },
-      isKept: async (tx, row) => row.finishedAt === null && isAlive(tx, row.processId),
+      expired: { field: 'expiresAt', to: before(0) },
+      isProtected: async (tx, row) => row.finishedAt === null && isAlive(tx, row.processId),
     }),
-    ...usageOver(now - USAGE_KEPT_MS).map((over) =>
-      rule({ collection: 'usage', id: 'usageId', over: { field: 'windowStart', ...over } }),
+    ...expiredUsage(now - USAGE_RETENTION_MS).map((range) =>
+      rule({ collection: 'usage', id: 'usageId', expired: { field: 'windowStart', ...range } }),
     ),
     rule({
       collection: 'places',
       id: 'placesId',
-      over: { field: 'updatedAt', to: before(HOUR_MS) },
-      isKept: async (tx, row) => {
+      expired: { field: 'updatedAt', to: before(HOUR_MS) },
+      isProtected: async (tx, row) => {
         for (const processId of Object.keys(row.holdersJson)) if (await isAlive(tx, processId)) return true
         return false
       },
@@ -107,49 +111,49 @@ function rulesAt(now: number): Rule[] {
       collection: 'removedUsers',
       id: 'removalId',
       unchanged: 'removedAt',
-      over: { field: 'removedAt', to: before(REMOVALS_KEPT_MS) },
+      expired: { field: 'removedAt', to: before(REMOVALS_RETENTION_MS) },
     }),
-    ...UNUSED_KEPT.map(([collection, id, field, days]) =>
-      rule({ collection, id, unchanged: field, over: { field, to: before(days * DAY_MS) } } as never),
+    ...UNUSED_RETENTION_DAYS.map(([collection, id, field, days]) =>
+      rule({ collection, id, unchanged: field, expired: { field, to: before(days * DAY_MS) } } as never),
     ),
     rule({
       collection: 'runs',
       id: 'runId',
       unchanged: 'updatedAt',
-      over: { field: 'updatedAt', to: before(RUNS_KEPT_MS) },
-      isKept: async (_, { status }) => status === 'queued' || status === 'running',
+      expired: { field: 'updatedAt', to: before(RUNS_RETENTION_MS) },
+      isProtected: async (_, { status }) => status === 'queued' || status === 'running',
     }),
     rule({
       collection: 'sessions',
       id: 'sessionId',
-      over: { field: 'expiresAt', to: before(0) },
+      expired: { field: 'expiresAt', to: before(0) },
       unchanged: 'expiresAt',
     }),
     rule({
       collection: 'signInLinks',
       id: 'linkId',
-      over: { field: 'expiresAt', to: before(0) },
+      expired: { field: 'expiresAt', to: before(0) },
       // Whether somebody operates already is asked under this one.
-      isKept: async (_, { kind }) => kind === 'setup',
+      isProtected: async (_, { kind }) => kind === 'setup',
     }),
     rule({
       collection: 'signInAttempts',
       id: 'attemptsId',
       unchanged: 'endsAt',
-      over: { field: 'endsAt', to: before(0) },
+      expired: { field: 'endsAt', to: before(0) },
     }),
     rule({
       collection: 'processes',
       id: 'processId',
-      over: { field: 'aliveUntil', to: before(HOUR_MS) },
+      expired: { field: 'aliveUntil', to: before(HOUR_MS) },
       unchanged: 'aliveUntil',
     }),
   ]
 }
 
 /** Windows that ended before: all of last year's, and those since that are not a year's. */
-function usageOver(end: number): Array<{ from?: Date; to: Date }> {
-  const year = Math.floor((end + USAGE_KEPT_MS) / YEAR_MS) * YEAR_MS
+function expiredUsage(end: number): Array<{ from?: Date; to: Date }> {
+  const year = Math.floor((end + USAGE_RETENTION_MS) / YEAR_MS) * YEAR_MS
   const within = (start: number) => ({
     from: new Date(start + 1),
     to: new Date(Math.min(start + YEAR_MS - 1, end)),
@@ -157,16 +161,16 @@ function usageOver(end: number): Array<{ from?: Date; to: Date }> {
   return [{ to: new Date(end - YEAR_MS) }, within(year - YEAR_MS), within(year)]
 }
 
-const rule = <C extends Collection>(given: Rule<C>): Rule => given as unknown as Rule
+const rule = <C extends Collection>(input: Rule<C>): Rule => input as unknown as Rule
 
 async function sweepOne(storage: Storage, rule: Rule, isStopped: () => boolean): Promise<number> {
-  const { collection, id, over } = rule
+  const { collection, id, expired } = rule
   let removed = 0
   for (let after: string | undefined; !isStopped(); ) {
-    const query = { between: over, limit: PAGE, ...(after === undefined ? {} : { after }) }
+    const query = { between: expired, limit: PAGE, ...(after === undefined ? {} : { after }) }
     const rows: RowObject[] = await storage.transaction({ caller }, (tx) => tx.list(collection, query))
-    for (const [userId, own] of Map.groupBy(rows, ownerOf))
-      if (!isStopped()) removed += await storage.transaction({ caller, userId }, (tx) => remove(tx, rule, own))
+    for (const [userId, ownRows] of Map.groupBy(rows, ownerOf))
+      if (!isStopped()) removed += await storage.transaction({ caller, userId }, (tx) => remove(tx, rule, ownRows))
     if (rows.length < PAGE) break
     after = String(rows.at(-1)?.[id])
   }
@@ -179,13 +183,13 @@ const ownerOf = (row: RowObject) => String(row.userId ?? '')
 
 async function remove(
   tx: Transaction,
-  { collection, id, isKept, unchanged }: Rule,
+  { collection, id, isProtected, unchanged }: Rule,
   rows: RowObject[],
 ): Promise<number> {
   let removed = 0
   for (const row of rows) {
     const rowId = String(row[id])
-    if (await isKept?.(tx, row as never)) continue
+    if (await isProtected?.(tx, row as never)) continue
     // Written as it was, the row is ours until the end of the transaction; who came between keeps it.
     const same = unchanged === undefined ? {} : { [unchanged]: row[unchanged] }
     if (unchanged !== undefined && !(await tx.update(collection, rowId, { set: same, where: same }))) continue

@@ -1,6 +1,6 @@
 /** Runs of many users in one process: whoever has many leaves room for the others. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createPresence, type ProcessLease } from '../processes/heartbeat.ts'
+import { createProcessLease, type ProcessLease } from '../processes/heartbeat.ts'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createEmbeddedEngine } from './embedded.ts'
@@ -39,7 +39,7 @@ const open = (atOnce: number) =>
 beforeEach(async () => {
   storage = memory()
   await storage.ready()
-  presence = createPresence(storage)
+  presence = createProcessLease(storage)
   working = []
   ends = new Map()
   engine = open(3)

@@ -1,6 +1,6 @@
 /** Waiting for a run that is worked on here: its row is read when it settled, and whoever stops it ends the wait. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createPresence, type ProcessLease } from '../../src/processes/heartbeat.ts'
+import { createProcessLease, type ProcessLease } from '../../src/processes/heartbeat.ts'
 import { createEmbeddedEngine } from '../../src/runs/embedded.ts'
 import type { Engine } from '../../src/runs/engine.ts'
 import { memory } from '../../src/storage/memory.ts'
@@ -18,7 +18,7 @@ beforeEach(async () => {
   await inner.ready()
   transactions = 0
   gate = Promise.withResolvers()
-  presence = createPresence(inner)
+  presence = createProcessLease(inner)
   engine = open(presence, () => transactions++)
   await engine.open()
 })
@@ -93,7 +93,7 @@ it('a signal ends the wait, and another user gets not-found', async () => {
 })
 
 it('another process polls a run now and then and not at each step', async () => {
-  const there = createPresence(inner)
+  const there = createProcessLease(inner)
   let looks = 0
   const other = open(there, () => looks++)
   await other.open()

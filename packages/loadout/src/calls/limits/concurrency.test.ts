@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { breakable } from '../../../test/fixtures/breakable-storage.ts'
 import { HostError } from '../../errors.ts'
-import { createPresence } from '../../processes/heartbeat.ts'
+import { createProcessLease } from '../../processes/heartbeat.ts'
 import { memory } from '../../storage/memory.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { removeUserRows } from '../../users/remove-user.ts'
@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 function join(over: Storage = storage) {
-  const presence = createPresence(over, { leaseMs: LEASE_MS })
+  const presence = createProcessLease(over, { leaseMs: LEASE_MS })
   const concurrency = createConcurrency({ storage: over, presence })
   const close = async () => {
     await concurrency.close()
