@@ -15,14 +15,14 @@ const CODE = /^[a-z][a-z_]{1,60}$/
 export const errorCode = (code: unknown) => (typeof code === 'string' && CODE.test(code) ? code : 'an unknown reason')
 
 export function signInError(thrown: unknown): HostError {
-  const known = findHostError(thrown)
-  if (known) return known
+  const hostError = findHostError(thrown)
+  if (hostError) return hostError
   const failed = (detail: string, action?: string) =>
     new HostError('sign-in-failed', { detail, cause: thrown, ...(action ? { action } : {}) })
   if (thrown instanceof IssuerMismatchError) return failed(...mismatch(thrown))
   if (thrown instanceof AuthorizationServerMismatchError)
     return failed(
-      `The client was registered at issuer ${shown(thrown.recordedIssuer)}, but the server now names ${shown(thrown.currentIssuer)}.`,
+      `The client was registered at issuer ${formatIssuer(thrown.recordedIssuer)}, but the server now names ${formatIssuer(thrown.currentIssuer)}.`,
       'If the server moved, remove the client ID and secret from the toolkit or replace them with those of the new issuer.',
     )
   if (thrown instanceof InsecureTokenEndpointError)
@@ -51,11 +51,11 @@ export const tokenNeeded = (cause: unknown) =>
 function mismatch({ kind, expected, received }: IssuerMismatchError): [detail: string, action: string] {
   if (kind === 'metadata')
     return [
-      `The sign-in metadata at ${shown(expected)} names another issuer: ${shown(received)}.`,
-      `Ask whoever runs the server to set \`issuer\` to ${shown(expected)}; signing in again does not help.`,
+      `The sign-in metadata at ${formatIssuer(expected)} names another issuer: ${formatIssuer(received)}.`,
+      `Ask whoever runs the server to set \`issuer\` to ${formatIssuer(expected)}; signing in again does not help.`,
     ]
   return [
-    `The sign-in was started at issuer ${shown(expected)}, but the answer names ${shown(received)}.`,
+    `The sign-in was started at issuer ${formatIssuer(expected)}, but the answer names ${formatIssuer(received)}.`,
     'Do not use that answer: it may come from another server. Report it to whoever runs the authorization server.',
   ]
 }
@@ -63,20 +63,20 @@ function mismatch({ kind, expected, received }: IssuerMismatchError): [detail: s
 const MAX_ISSUER_LENGTH = 200
 
 /** An issuer is a server's own text: only a URL of ordinary characters is repeated. */
-function shown(issuer: string | undefined): string {
+function formatIssuer(issuer: string | undefined): string {
   if (issuer === undefined) return 'none'
   const url = issuer.length <= MAX_ISSUER_LENGTH ? URL.parse(issuer) : null
   return url?.protocol.startsWith('http') ? `\`${url.origin}${url.pathname}\`` : 'a text that is no URL'
 }
 
-const PASSING = new Set<string>([
+const TRANSIENT_CODES = new Set<string>([
   OAuthErrorCode.ServerError,
   OAuthErrorCode.TemporarilyUnavailable,
   OAuthErrorCode.TooManyRequests,
 ])
 
 /** Whether the authorization server said no for good, and not only now. */
-export const isFinal = (thrown: unknown) => thrown instanceof OAuthError && !PASSING.has(thrown.code)
+export const isFinal = (thrown: unknown) => thrown instanceof OAuthError && !TRANSIENT_CODES.has(thrown.code)
 
 function findHostError(thrown: unknown): HostError | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++)

@@ -13,7 +13,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { NO_LINKS, SignInLinks } from './flow/authorization-links.ts'
 import { type Clients, finishFlow, type Returned } from './flow/authorize.ts'
-import { flowOf, readFlows, type SignInFlow, signInIdOf } from './flow/flow.ts'
+import { findFlow, readFlows, type SignInFlow, signInIdOf } from './flow/flow.ts'
 import { type ImportedTokens, sessionFromTokens } from './flow/imported-tokens.ts'
 import { oauthFetch } from './session/oauth-fetch.ts'
 import { SessionTokenSource } from './session/refresher.ts'
@@ -73,25 +73,25 @@ export interface SignInDeps {
   onChanged(uscoId: string, userId: string): Promise<void>
 }
 
-export function createOAuthService(parts: SignInDeps): OAuthService {
-  return new StoredSignIns(parts)
+export function createOAuthService(deps: SignInDeps): OAuthService {
+  return new StoredSignIns(deps)
 }
 
 class StoredSignIns implements OAuthService {
-  readonly #parts: SignInDeps
+  readonly #deps: SignInDeps
   readonly #secrets = new Map<string, { generation: number; values: readonly string[] }>()
 
   readonly #links: SignInLinks
-  readonly #signer: SessionTokenSource
+  readonly #tokenSource: SessionTokenSource
 
-  constructor(parts: SignInDeps) {
-    this.#parts = parts
-    this.#links = new SignInLinks(parts)
-    const { store } = parts
-    this.#signer = new SessionTokenSource({
+  constructor(deps: SignInDeps) {
+    this.#deps = deps
+    this.#links = new SignInLinks(deps)
+    const { store } = deps
+    this.#tokenSource = new SessionTokenSource({
       store,
       links: this.#links,
-      note: (target, current) => this.#note(target, current),
+      onSession: (target, current) => this.#rememberSecrets(target, current),
     })
   }
 
@@ -99,7 +99,7 @@ class StoredSignIns implements OAuthService {
     const { auth } = server
     if (stored.ephemeral || (auth.type !== 'none' && auth.type !== 'oauth')) return undefined
     if (stored.toolkit.shared && stored.tier === 'app' && !isClientCredentials(settingsOf(server))) return undefined
-    return createRequestAuth(this.#signer, this.#targetOf(stored, userId, server))
+    return createRequestAuth(this.#tokenSource, this.#targetOf(stored, userId, server))
   }
 
   async start(stored: StoredToolkit, userId: string): Promise<SignInLink> {
@@ -111,53 +111,53 @@ class StoredSignIns implements OAuthService {
   }
 
   async whose(state: string) {
-    const { storage, store } = this.#parts
-    const given = state.slice(0, MAX_STATE)
-    const signInId = signInIdOf(given)
+    const { storage, store } = this.#deps
+    const boundedState = state.slice(0, MAX_STATE)
+    const signInId = signInIdOf(boundedState)
     const [row] = await storage.transaction({ caller: 'sign-in-callback' }, (tx) =>
       tx.list('signIns', { where: { signInId }, limit: 1 }),
     )
     if (!row || row.stateUntil === null || row.stateUntil <= new Date()) throw new HostError('sign-in-link-invalid')
     const { userId, uscoId } = row
     const open = readFlows(await store.sealed({ userId, toolkit: uscoId }, 'oauth.flow'))
-    if (!(await flowOf(open, given))) throw new HostError('sign-in-link-invalid')
+    if (!(await findFlow(open, boundedState))) throw new HostError('sign-in-link-invalid')
     return { userId, uscoId }
   }
 
   async finish(stored: StoredToolkit, userId: string, callback: Callback): Promise<void> {
-    const { onChanged } = this.#parts
+    const { onChanged } = this.#deps
     const target = await this.#targetFor(stored, userId)
-    const flow = await this.#links.useUp(target, callback.state)
+    const flow = await this.#links.consume(target, callback.state)
     const session = await this.#exchange(target, flow, callback).catch(async (error: unknown) => {
       // The link that is shown is used up.
       await onChanged(stored.uscoId, userId)
       throw error
     })
-    await this.#keep(stored, target, { userId, session })
+    await this.#storeSession(stored, target, { userId, session })
   }
 
   async give(stored: StoredToolkit, userId: string, tokens: ImportedTokens): Promise<void> {
     const target = await this.#targetFor(stored, userId)
     if (isClientCredentials(target.settings))
       throw new HostError('invalid-input', { detail: 'This toolkit gets its tokens without a person.' })
-    const clients = ((await this.#parts.store.sealed(target.owner, 'oauth.clients')) ?? {}) as Clients
+    const clients = ((await this.#deps.store.sealed(target.owner, 'oauth.clients')) ?? {}) as Clients
     const session = await sessionFromTokens(target, tokens, clients)
-    await this.#keep(stored, target, { userId, session })
+    await this.#storeSession(stored, target, { userId, session })
   }
 
-  async #keep(
+  async #storeSession(
     { uscoId, toolkit }: StoredToolkit,
     target: SignInTarget,
     { userId, session }: { userId: string; session: SignInSession },
   ): Promise<void> {
-    const { store, events, onChanged } = this.#parts
+    const { store, events, onChanged } = this.#deps
     await store.write(target.owner, { session, ...NO_LINKS })
     await onChanged(uscoId, userId)
     events.emit({ type: 'signed-in', userId, toolkit: toolkit.id, uscoId, issuer: session.issuer })
   }
 
   async disconnect(stored: StoredToolkit, userId: string, isOperator = false): Promise<{ revoked: boolean }> {
-    const { store, events, onChanged } = this.#parts
+    const { store, events, onChanged } = this.#deps
     const target = await this.#targetFor(stored, userId)
     if (target.owner.userId !== userId && !isOperator)
       throw new HostError('forbidden', { detail: 'This toolkit has one session for all, which only an operator ends.' })
@@ -175,7 +175,7 @@ class StoredSignIns implements OAuthService {
     if (stored.ephemeral || server.type === 'stdio' || server.type === 'custom') return undefined
     if (server.auth.type !== 'none' && server.auth.type !== 'oauth') return undefined
     const owner = ownerOf(stored, userId, server)
-    const { session } = await this.#parts.store.current(owner)
+    const { session } = await this.#deps.store.current(owner)
     const mustSignIn = server.auth.type === 'oauth' && !isClientCredentials(settingsOf(server))
     if (!session) return mustSignIn ? { status: 'sign-in-needed' } : undefined
     const { issuer, expiresAt, tokens } = session
@@ -189,7 +189,7 @@ class StoredSignIns implements OAuthService {
   }
 
   async forgetToolkit(uscoId: string): Promise<void> {
-    const { storage, store } = this.#parts
+    const { storage, store } = this.#deps
     for (;;) {
       const rows = await storage.transaction({ caller: 'sign-in-callback' }, (tx) =>
         tx.list('signIns', { where: { uscoId }, limit: FORGET_PAGE }),
@@ -208,35 +208,35 @@ class StoredSignIns implements OAuthService {
   async #exchange(target: SignInTarget, flow: SignInFlow, callback: Callback): Promise<SignInSession> {
     if (flow.serverUrl !== target.serverUrl)
       throw new HostError('sign-in-link-invalid', { detail: 'The toolkit was changed since the link was made.' })
-    return finishFlow(target, flow, returnedOf(callback))
+    return finishFlow(target, flow, readCallback(callback))
   }
 
   async #targetFor(stored: StoredToolkit, userId: string): Promise<SignInTarget> {
     const { server } = stored.toolkit
-    const isOpen = server.type === 'http' || server.type === 'sse' ? server.auth.type : undefined
-    if (stored.ephemeral || (isOpen !== 'none' && isOpen !== 'oauth'))
+    const authType = server.type === 'http' || server.type === 'sse' ? server.auth.type : undefined
+    if (stored.ephemeral || (authType !== 'none' && authType !== 'oauth'))
       throw new HostError('invalid-input', {
         detail: `"${stored.toolkit.id}" is no server that people sign in to.`,
         errors: [{ path: 'toolkit', message: 'has no sign-in' }],
       })
-    return this.#targetOf(stored, userId, await this.#parts.fill(stored))
+    return this.#targetOf(stored, userId, await this.#deps.fill(stored))
   }
 
   #targetOf(stored: StoredToolkit, userId: string, server: RemoteServer): SignInTarget {
     const owner = ownerOf(stored, userId, server)
-    const { fetchFor } = this.#parts
+    const { fetchFor } = this.#deps
     const fetch = oauthFetch({ own: fetchFor(stored.tier), others: fetchFor('user'), ownHosts: hostsOf(server) })
-    const assertAllowed = (url: URL) => this.#parts.assertAllowed(url, stored.tier)
+    const assertAllowed = (url: URL) => this.#deps.assertAllowed(url, stored.tier)
     const settings = settingsOf(server)
     const keeper = { userId: stored.userId, toolkit: stored.uscoId }
-    const boundIssuer = (issuer: string) => this.#parts.store.boundIssuer(keeper, issuer)
+    const boundIssuer = (issuer: string) => this.#deps.store.boundIssuer(keeper, issuer)
     return { owner, toolkit: stored.toolkit.name, serverUrl: server.url, settings, fetch, assertAllowed, boundIssuer }
   }
 
-  #note({ owner }: SignInTarget, { session, generation }: CurrentSession): void {
+  #rememberSecrets({ owner }: SignInTarget, { session, generation }: CurrentSession): void {
     const key = keyOf(owner)
     if (this.#secrets.get(key)?.generation === generation) return
-    if (this.#secrets.size > MAX_NOTED) this.#secrets.clear()
+    if (this.#secrets.size > MAX_REMEMBERED) this.#secrets.clear()
     const { access_token, refresh_token } = session?.tokens ?? {}
     const values = [access_token, refresh_token, session?.client.client_secret]
     this.#secrets.set(key, { generation, values: values.filter((value) => value !== undefined) })
@@ -244,7 +244,7 @@ class StoredSignIns implements OAuthService {
 }
 
 const NONE: readonly string[] = []
-const MAX_NOTED = 10_000
+const MAX_REMEMBERED = 10_000
 const FORGET_PAGE = 200
 const MAX_STATE = 200
 
@@ -262,7 +262,7 @@ function hostsOf(server: RemoteServer): string[] {
   return [server.url, idpTokenEndpoint].flatMap((text) => (text && URL.parse(text)?.hostname) || [])
 }
 
-function returnedOf({ code, iss, error }: Callback): Returned {
+function readCallback({ code, iss, error }: Callback): Returned {
   if (error !== undefined || code === undefined)
     throw new HostError('sign-in-failed', {
       detail:

@@ -81,9 +81,9 @@ describe('an issued sign-in link', () => {
     await expect(host.signIns.finish({ state, error: 'access_denied' })).rejects.toMatchObject({
       code: 'sign-in-failed',
     })
-    const shown = (await host.views.one('ann', 'mail')).state
-    expect(shown).toMatchObject({ status: 'sign-in-needed' })
-    expect(shown.url).toBeUndefined()
+    const visible = (await host.views.one('ann', 'mail')).state
+    expect(visible).toMatchObject({ status: 'sign-in-needed' })
+    expect(visible.url).toBeUndefined()
     expect(linkOf(await call(host))).toMatch(/^http/)
   })
 })

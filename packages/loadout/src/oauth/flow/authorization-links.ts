@@ -9,7 +9,7 @@ import { isWithin } from '../session/session.ts'
 import type { SessionStore } from '../session/session-store.ts'
 import { redirectUrlOf, type SignInOptions, type SignInTarget } from '../target.ts'
 import { beginFlow, type Challenge, type Clients, issuerOf } from './authorize.ts'
-import { flowOf, marksOf, newState, readFlows, type SignInFlow } from './flow.ts'
+import { findFlow, newState, readFlows, rowMarks, type SignInFlow } from './flow.ts'
 
 /** Sign-ins for want of a scope that was asked for already: more of them do not help. */
 const MAX_REPEATS = 1
@@ -22,22 +22,22 @@ const MAX_RACES = 10
 export const NO_LINKS = { sealed: { 'oauth.flow': null }, set: { stateHash: null, stateUntil: null } } as const
 
 export class SignInLinks {
-  readonly #parts: { store: SessionStore; options: SignInOptions }
-  readonly #beginning = new Map<string, Promise<SignInFlow>>()
+  readonly #deps: { store: SessionStore; options: SignInOptions }
+  readonly #pending = new Map<string, Promise<SignInFlow>>()
 
-  constructor(parts: { store: SessionStore; options: SignInOptions }) {
-    this.#parts = parts
+  constructor(deps: { store: SessionStore; options: SignInOptions }) {
+    this.#deps = deps
   }
 
   /** The error that a call ends with, with the link to open. */
-  async needed(target: SignInTarget, challenge: Challenge, tries: AuthAttempts): Promise<HostError> {
-    if (tries.repeats > MAX_REPEATS)
+  async signInNeeded(target: SignInTarget, challenge: Challenge, attempts: AuthAttempts): Promise<HostError> {
+    if (attempts.repeats > MAX_REPEATS)
       return new HostError('sign-in-needed', {
         detail: 'The server still refuses after signing in again for what it asked for.',
         action: 'Ask whoever runs the server for the permission; signing in again does not give it.',
       })
     try {
-      const { url } = await this.link(target, challenge, tries)
+      const { url } = await this.link(target, challenge, attempts)
       return new HostError('sign-in-needed', {
         detail: `"${target.toolkit}" wants you to sign in. Open the link, then try again.`,
         action: url,
@@ -49,48 +49,52 @@ export class SignInLinks {
   }
 
   /** The link that is open, where it is for the same; else a new one, made once however many ask. */
-  link(target: SignInTarget, challenge: Challenge, tries: AuthAttempts): Promise<SignInFlow> {
+  link(target: SignInTarget, challenge: Challenge, attempts: AuthAttempts): Promise<SignInFlow> {
     const { userId, toolkit } = target.owner
     const key = JSON.stringify([userId, toolkit, challenge.scope ?? ''])
-    const beginning = this.#beginning.get(key) ?? this.#begin(target, challenge, tries)
-    this.#beginning.set(key, beginning)
-    const done = () => this.#beginning.delete(key)
-    beginning.then(done, done)
-    return beginning
+    const pending = this.#pending.get(key) ?? this.#create(target, challenge, attempts)
+    this.#pending.set(key, pending)
+    const done = () => this.#pending.delete(key)
+    pending.then(done, done)
+    return pending
   }
 
   /** The flow of a state, which is then gone: of many who bring the same state, one succeeds. */
-  useUp({ owner }: SignInTarget, state: string): Promise<SignInFlow> {
-    const { store } = this.#parts
-    return raced(async () => {
-      const { stateHash } = await store.place(owner)
+  consume({ owner }: SignInTarget, state: string): Promise<SignInFlow> {
+    const { store } = this.#deps
+    return retryOnConflict(async () => {
+      const { stateHash } = await store.ensureRow(owner)
       const open = readFlows(await store.sealed(owner, 'oauth.flow'))
-      const flow = await flowOf(open, state)
+      const flow = await findFlow(open, state)
       if (!flow) throw new HostError('sign-in-link-invalid')
-      const left = open.filter((one) => one !== flow)
-      await store.write(owner, { sealed: { 'oauth.flow': left }, set: await marksOf(left), where: { stateHash } })
+      const remaining = open.filter((candidate) => candidate !== flow)
+      await store.write(owner, {
+        sealed: { 'oauth.flow': remaining },
+        set: await rowMarks(remaining),
+        where: { stateHash },
+      })
       return flow
     })
   }
 
-  #begin(target: SignInTarget, challenge: Challenge, tries: AuthAttempts): Promise<SignInFlow> {
-    const { store, options } = this.#parts
+  #create(target: SignInTarget, challenge: Challenge, attempts: AuthAttempts): Promise<SignInFlow> {
+    const { store, options } = this.#deps
     const { owner } = target
-    return raced(async () => {
-      const redirectUrl = addressOf(options)
-      const { stateHash, signInId } = await store.place(owner)
+    return retryOnConflict(async () => {
+      const redirectUrl = requireRedirectUrl(options)
+      const { stateHash, signInId } = await store.ensureRow(owner)
       const open = readFlows(await store.sealed(owner, 'oauth.flow'))
-      const same = open.findLast((one) => isStillGood(one, { target, challenge, redirectUrl }))
-      if (same) return same
-      const counted = countStepUps(tries, open)
+      const reusable = open.findLast((candidate) => isReusable(candidate, { target, challenge, redirectUrl }))
+      if (reusable) return reusable
+      const counted = countStepUps(attempts, open)
       const clients = ((await store.sealed(owner, 'oauth.clients')) ?? {}) as Clients
       const state = newState(signInId)
-      const flow = await beginFlow({ target, redirectUrl, options, challenge, clients, state, tries: counted })
-      const all = [...open, flow].slice(-MAX_OPEN)
-      const known = target.settings.clientId === undefined ? { [issuerOf(flow.discovery)]: flow.client } : {}
+      const flow = await beginFlow({ target, redirectUrl, options, challenge, clients, state, attempts: counted })
+      const flows = [...open, flow].slice(-MAX_OPEN)
+      const registered = target.settings.clientId === undefined ? { [issuerOf(flow.discovery)]: flow.client } : {}
       await store.write(owner, {
-        sealed: { 'oauth.flow': all, 'oauth.clients': { ...clients, ...known } },
-        set: await marksOf(all),
+        sealed: { 'oauth.flow': flows, 'oauth.clients': { ...clients, ...registered } },
+        set: await rowMarks(flows),
         where: { stateHash },
       })
       return flow
@@ -99,22 +103,22 @@ export class SignInLinks {
 }
 
 /** Another process that was faster is looked at again, and its link is as good. */
-async function raced<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
+async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (!HostError.is(error) || error.code !== 'conflict' || tries >= MAX_RACES) throw error
+      if (!HostError.is(error) || error.code !== 'conflict' || attempt >= MAX_RACES) throw error
     }
   }
 }
 
 /** Links that nobody followed count too. */
-function countStepUps(tries: AuthAttempts, open: readonly SignInFlow[]): AuthAttempts {
-  if (tries.stepUps === 0) return tries
-  const stepUps = Math.max(tries.stepUps, ...open.map((one) => one.stepUps + 1))
+function countStepUps(attempts: AuthAttempts, open: readonly SignInFlow[]): AuthAttempts {
+  if (attempts.stepUps === 0) return attempts
+  const stepUps = Math.max(attempts.stepUps, ...open.map((flow) => flow.stepUps + 1))
   if (stepUps > MAX_STEP_UPS) throw tooManyStepUps()
-  return { ...tries, stepUps }
+  return { ...attempts, stepUps }
 }
 
 export const tooManyStepUps = () =>
@@ -123,7 +127,7 @@ export const tooManyStepUps = () =>
     action: 'Ask whoever runs the server what it needs. If you trust it, sign in to it again.',
   })
 
-function addressOf(options: SignInOptions): string {
+function requireRedirectUrl(options: SignInOptions): string {
   const redirectUrl = redirectUrlOf(options)
   if (redirectUrl !== undefined) return redirectUrl
   throw new HostError('sign-in-failed', {
@@ -132,7 +136,7 @@ function addressOf(options: SignInOptions): string {
   })
 }
 
-function isStillGood(
+function isReusable(
   flow: SignInFlow,
   { target, challenge, redirectUrl }: { target: SignInTarget; challenge: Challenge; redirectUrl: string },
 ): boolean {

@@ -14,7 +14,7 @@ import { type AuthAttempts, endOf, exportKey, importKey, type SignInSession } fr
 import { assertPage, clientMetadataOf, type SignInOptions, type SignInTarget } from '../target.ts'
 import type { SignInFlow } from './flow.ts'
 import { FlowProvider, type FlowProviderDeps } from './flow-provider.ts'
-import { givenClient } from './preregistered-client.ts'
+import { preregisteredClient } from './preregistered-client.ts'
 
 /** What the server said as it refused. */
 export interface Challenge {
@@ -32,13 +32,13 @@ export interface Begin {
   challenge: Challenge
   clients: Clients
   state: string
-  tries: AuthAttempts
+  attempts: AuthAttempts
 }
 
 const FLOW_MS = 10 * 60_000
 
 export async function beginFlow(begin: Begin): Promise<SignInFlow> {
-  const { target, redirectUrl, options, challenge, state, tries } = begin
+  const { target, redirectUrl, options, challenge, state, attempts } = begin
   const { serverUrl, fetch: fetchFn, settings } = target
   const key = await generateDpopKeyPair({ extractable: true })
   const scope = challenge.scope ?? settings.scopes?.join(' ')
@@ -56,7 +56,7 @@ export async function beginFlow(begin: Begin): Promise<SignInFlow> {
   } catch (error) {
     throw offersNoSignIn(provider, begin) ? tokenNeeded(error) : signInError(error)
   }
-  const { url, verifier, discovery, client, resource } = provider.learned
+  const { url, verifier, discovery, client, resource } = provider.result
   const usedClient = client ?? (await provider.clientInformation({ issuer: issuerOf(discovery) }))
   if (!url || verifier === undefined || !discovery || !usedClient) throw new HostError('sign-in-failed')
   assertPage(url)
@@ -71,17 +71,17 @@ export async function beginFlow(begin: Begin): Promise<SignInFlow> {
     serverUrl,
     resource,
     scope: url.searchParams.get('scope') ?? undefined,
-    ...tries,
+    ...attempts,
     dpopKey: await exportKey(key),
     expiresAt: Date.now() + FLOW_MS,
   }
 }
 
 /** Whether the server answered 401 and nothing at its origin describes a sign-in: neither for the resource, nor for a client. */
-function offersNoSignIn({ learned }: FlowProvider, { challenge, target }: Begin): boolean {
-  const { resourceMetadata, authorizationServerMetadata } = learned.discovery ?? {}
+function offersNoSignIn({ result }: FlowProvider, { challenge, target }: Begin): boolean {
+  const { resourceMetadata, authorizationServerMetadata } = result.discovery ?? {}
   const isDescribed = resourceMetadata !== undefined || authorizationServerMetadata !== undefined
-  return learned.discovery !== undefined && !isDescribed && !challenge.resourceMetadataUrl && !target.settings.clientId
+  return result.discovery !== undefined && !isDescribed && !challenge.resourceMetadataUrl && !target.settings.clientId
 }
 
 /** What the person brings back. */
@@ -118,7 +118,7 @@ export async function finishFlow(target: SignInTarget, flow: SignInFlow, returne
   }
 }
 
-export type Obtained = Pick<
+export type TokenOrigin = Pick<
   SignInFlow,
   'serverUrl' | 'resource' | 'scope' | 'repeats' | 'stepUps' | 'client' | 'discovery'
 > & {
@@ -127,8 +127,8 @@ export type Obtained = Pick<
 }
 
 /** What is kept once there are tokens, however they were had. */
-export function sessionOf(obtained: Obtained, tokens: StoredOAuthTokens): SignInSession {
-  const { serverUrl, resource, scope, repeats, stepUps, client, discovery, dpopKey } = obtained
+export function sessionOf(origin: TokenOrigin, tokens: StoredOAuthTokens): SignInSession {
+  const { serverUrl, resource, scope, repeats, stepUps, client, discovery, dpopKey } = origin
   return {
     serverUrl,
     authorizationServerUrl: discovery.authorizationServerUrl,
@@ -152,7 +152,7 @@ export const issuerOf = (discovery: SignInFlow['discovery'] | undefined) =>
 /** The toolkit's own client, or the one that was registered there before. */
 function clientsFor({ target, clients }: Begin): FlowProviderDeps['clientAt'] {
   const { clientId } = target.settings
-  return (issuer) => (clientId === undefined ? clients[issuer] : givenClient(target, { clientId, issuer }))
+  return (issuer) => (clientId === undefined ? clients[issuer] : preregisteredClient(target, { clientId, issuer }))
 }
 
 export function defined<T extends Record<string, unknown>>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -15,14 +15,14 @@ import { type AuthAttempts, exportKey, NO_ATTEMPTS, type SignInSession } from '.
 import type { OAuthSettings, SignInTarget } from '../target.ts'
 import { type Challenge, defined, issuerOf, sessionOf } from './authorize.ts'
 import { FlowProvider } from './flow-provider.ts'
-import { givenClient } from './preregistered-client.ts'
+import { preregisteredClient } from './preregistered-client.ts'
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 export async function fetchClientCredentials(
   target: SignInTarget,
   challenge: Challenge,
-  tries: AuthAttempts = NO_ATTEMPTS,
+  attempts: AuthAttempts = NO_ATTEMPTS,
 ): Promise<SignInSession> {
   const { serverUrl, fetch: fetchFn, settings } = target
   const { clientId } = settings
@@ -32,8 +32,8 @@ export async function fetchClientCredentials(
     redirectUrl: undefined,
     clientMetadata: metadataOf(settings),
     dpop: await DpopSession.create({ keyPair: key }),
-    clientAt: (issuer) => givenClient(target, { clientId, issuer }),
-    prepareTokenRequest: once((scope) => requestOf(target, provider, scope)),
+    clientAt: (issuer) => preregisteredClient(target, { clientId, issuer }),
+    prepareTokenRequest: once((scope) => createTokenRequest(target, provider, scope)),
     addClientAuthentication: authenticationOf(settings),
   })
   const scope = challenge.scope ?? settings.scopes?.join(' ')
@@ -43,11 +43,11 @@ export async function fetchClientCredentials(
   } catch (error) {
     throw signInError(error)
   }
-  const { tokens, discovery, resource } = provider.learned
+  const { tokens, discovery, resource } = provider.result
   if (!tokens || !discovery) throw new HostError('sign-in-failed')
-  const client = await givenClient(target, { clientId, issuer: issuerOf(discovery) })
+  const client = await preregisteredClient(target, { clientId, issuer: issuerOf(discovery) })
   const dpopKey = await exportKey(key)
-  return sessionOf({ serverUrl, resource, scope, ...tries, client, discovery, dpopKey }, tokens)
+  return sessionOf({ serverUrl, resource, scope, ...attempts, client, discovery, dpopKey }, tokens)
 }
 
 /** An assertion that was refused is not shown a second time. */
@@ -62,7 +62,7 @@ function once(
   }
 }
 
-async function requestOf(target: SignInTarget, provider: FlowProvider, scope: string | undefined) {
+async function createTokenRequest(target: SignInTarget, provider: FlowProvider, scope: string | undefined) {
   const { settings } = target
   const params = new URLSearchParams(defined({ scope }) as Record<string, string>)
   if (settings.grant === 'client_credentials') params.set('grant_type', 'client_credentials')
@@ -70,13 +70,13 @@ async function requestOf(target: SignInTarget, provider: FlowProvider, scope: st
     params.set('grant_type', JWT_BEARER)
     params.set(
       'assertion',
-      settings.grant === 'enterprise' ? await identityGrant(target, provider) : assertionOf(settings),
+      settings.grant === 'enterprise' ? await identityGrant(target, provider) : requireAssertion(settings),
     )
   }
   return params
 }
 
-function assertionOf({ assertion }: OAuthSettings): string {
+function requireAssertion({ assertion }: OAuthSettings): string {
   if (assertion === undefined) throw missing('assertion')
   return assertion
 }
@@ -87,7 +87,7 @@ async function identityGrant({ settings, fetch: fetchFn }: SignInTarget, provide
   if (idpTokenEndpoint === undefined) throw missing('idpTokenEndpoint')
   if (idpClientId === undefined) throw missing('idpClientId')
   if (idToken === undefined) throw missing('idToken')
-  const { discovery, resource } = provider.learned
+  const { discovery, resource } = provider.result
   const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
     tokenEndpoint: idpTokenEndpoint,
     audience: issuerOf(discovery),

@@ -43,34 +43,34 @@ export interface FlowState {
 }
 
 export class FlowProvider implements OAuthClientProvider {
-  readonly learned: FlowState = {}
+  readonly result: FlowState = {}
   readonly clientMetadata: OAuthClientMetadata
   readonly redirectUrl: string | undefined
-  readonly #parts: FlowProviderDeps
+  readonly #deps: FlowProviderDeps
   declare clientMetadataUrl?: string
   declare prepareTokenRequest?: NonNullable<OAuthClientProvider['prepareTokenRequest']>
   declare addClientAuthentication?: AddClientAuthentication
 
-  constructor(parts: FlowProviderDeps) {
-    this.#parts = parts
-    this.redirectUrl = parts.redirectUrl
-    this.clientMetadata = parts.clientMetadata
-    if (parts.clientMetadataUrl !== undefined) this.clientMetadataUrl = parts.clientMetadataUrl
-    if (parts.prepareTokenRequest) this.prepareTokenRequest = parts.prepareTokenRequest
-    if (parts.addClientAuthentication) this.addClientAuthentication = parts.addClientAuthentication
+  constructor(deps: FlowProviderDeps) {
+    this.#deps = deps
+    this.redirectUrl = deps.redirectUrl
+    this.clientMetadata = deps.clientMetadata
+    if (deps.clientMetadataUrl !== undefined) this.clientMetadataUrl = deps.clientMetadataUrl
+    if (deps.prepareTokenRequest) this.prepareTokenRequest = deps.prepareTokenRequest
+    if (deps.addClientAuthentication) this.addClientAuthentication = deps.addClientAuthentication
   }
 
   state(): string {
-    return this.#parts.state ?? ''
+    return this.#deps.state ?? ''
   }
 
   clientInformation(context?: OAuthClientInformationContext): Client | Promise<Client> {
-    const { flow, clientAt } = this.#parts
-    return flow?.client ?? this.learned.client ?? (context && clientAt(context.issuer))
+    const { flow, clientAt } = this.#deps
+    return flow?.client ?? this.result.client ?? (context && clientAt(context.issuer))
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): void {
-    this.learned.client = client
+    this.result.client = client
   }
 
   tokens(): undefined {
@@ -78,38 +78,38 @@ export class FlowProvider implements OAuthClientProvider {
   }
 
   saveTokens(tokens: StoredOAuthTokens): void {
-    this.learned.tokens = tokens
+    this.result.tokens = tokens
   }
 
   redirectToAuthorization(url: URL): void {
-    this.learned.url = url
+    this.result.url = url
   }
 
   saveCodeVerifier(verifier: string): void {
-    this.learned.verifier = verifier
+    this.result.verifier = verifier
   }
 
   codeVerifier(): string {
-    return this.#parts.flow?.verifier ?? ''
+    return this.#deps.flow?.verifier ?? ''
   }
 
   saveResourceUrl(resource: string): void {
-    this.learned.resource = resource
+    this.result.resource = resource
   }
 
   discoveryState(): OAuthDiscoveryState | undefined {
-    return this.#parts.flow?.discovery
+    return this.#deps.flow?.discovery
   }
 
   saveDiscoveryState(discovery: OAuthDiscoveryState): void {
-    this.learned.discovery = discovery
+    this.result.discovery = discovery
   }
 
   dpop(): DpopSession {
-    return this.#parts.dpop
+    return this.#deps.dpop
   }
 
   invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
-    if (scope === 'all' || scope === 'client') delete this.learned.client
+    if (scope === 'all' || scope === 'client') delete this.result.client
   }
 }

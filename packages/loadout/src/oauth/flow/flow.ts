@@ -36,18 +36,18 @@ export type SignInFlow = Omit<z.infer<typeof flow>, 'discovery' | 'client' | 'dp
 /** Those that are still good, the oldest first. */
 export function readFlows(value: unknown): SignInFlow[] {
   if (!Array.isArray(value)) return []
-  const flows = value.flatMap((one) => {
-    const read = flow.safeParse(one)
+  const flows = value.flatMap((entry) => {
+    const read = flow.safeParse(entry)
     return read.success ? [read.data as unknown as SignInFlow] : []
   })
   return flows.filter(({ expiresAt }) => expiresAt > Date.now())
 }
 
 /** What the row says of them: another mark with every link that comes or goes, so that two writers do not miss each other. */
-export async function marksOf(flows: readonly SignInFlow[]): Promise<Pick<SignInRow, 'stateHash' | 'stateUntil'>> {
+export async function rowMarks(flows: readonly SignInFlow[]): Promise<Pick<SignInRow, 'stateHash' | 'stateUntil'>> {
   if (flows.length === 0) return { stateHash: null, stateUntil: null }
   const until = Math.max(...flows.map(({ expiresAt }) => expiresAt))
-  return { stateHash: await hashOf(flows.map(({ state }) => state).join(' ')), stateUntil: new Date(until) }
+  return { stateHash: await sha256(flows.map(({ state }) => state).join(' ')), stateUntil: new Date(until) }
 }
 
 /** Where to look for it, and 256 bits that nobody can guess, as text for a URL. */
@@ -63,13 +63,13 @@ export function newState(signInId: string): string {
 export const signInIdOf = (state: string) => state.slice(0, Math.max(0, state.indexOf('.')))
 
 /** Compared by hash, so that how long it takes tells nothing. */
-export async function flowOf(flows: readonly SignInFlow[], state: string): Promise<SignInFlow | undefined> {
-  const wanted = await hashOf(state)
-  const hashes = await Promise.all(flows.map((one) => hashOf(one.state)))
+export async function findFlow(flows: readonly SignInFlow[], state: string): Promise<SignInFlow | undefined> {
+  const wanted = await sha256(state)
+  const hashes = await Promise.all(flows.map((entry) => sha256(entry.state)))
   return flows[hashes.indexOf(wanted)]
 }
 
-export async function hashOf(text: string): Promise<string> {
+export async function sha256(text: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
   return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

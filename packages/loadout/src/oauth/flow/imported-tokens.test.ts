@@ -23,12 +23,12 @@ it('given tokens are used for one user only and shown as a sign-in', async () =>
   const oauth = await server()
   const host = hostOf()
   await register(host, oauth.url)
-  const told: unknown[] = []
-  host.events.on('signed-in', (event) => void told.push(event))
+  const events: unknown[] = []
+  host.events.on('signed-in', (event) => void events.push(event))
   await host.signIns.give('ann', 'mail', await tokensOf(oauth, 'ann-of-the-app'))
   expect(textOf(await call(host))).toBe('ann-of-the-app')
   expect(await host.signIns.view('ann', 'mail')).toMatchObject({ status: 'signed-in', issuer: oauth.base })
-  expect(told).toMatchObject([{ userId: 'ann', toolkit: 'mail' }])
+  expect(events).toMatchObject([{ userId: 'ann', toolkit: 'mail' }])
   expect(JSON.stringify(await host.views.one('ann', 'mail'))).not.toContain('access-ann')
 })
 
@@ -66,7 +66,7 @@ it('given tokens are rejected for another issuer or user, without a client ID or
   const host = hostOf()
   await register(host, oauth.url)
   const tokens = await tokensOf(oauth, 'ann')
-  const give = (given: object) => host.signIns.give('ann', 'mail', given as never)
+  const give = (input: object) => host.signIns.give('ann', 'mail', input as never)
   await expect(give({ ...tokens, issuer: 'https://evil.example' })).rejects.toMatchObject({ code: 'sign-in-failed' })
   await expect(give({ ...tokens, clientId: undefined })).rejects.toMatchObject({ errors: [{ path: 'clientId' }] })
   await expect(give({ accessToken: '' })).rejects.toMatchObject({ code: 'invalid-input' })

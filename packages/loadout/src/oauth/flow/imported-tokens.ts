@@ -10,11 +10,11 @@ import { signInError } from '../errors.ts'
 import { NO_ATTEMPTS, type SignInSession } from '../session/session.ts'
 import type { SignInTarget } from '../target.ts'
 import { type Clients, defined, issuerOf, sessionOf } from './authorize.ts'
-import { givenClient } from './preregistered-client.ts'
+import { preregisteredClient } from './preregistered-client.ts'
 
 const token = z.string().min(1, 'must not be empty').max(16_384)
 
-const givenTokens = z.strictObject({
+const importedTokens = z.strictObject({
   accessToken: token,
   refreshToken: token.optional(),
   /** When the access token ends. Without it, it holds until the server refuses it. */
@@ -26,14 +26,14 @@ const givenTokens = z.strictObject({
   clientId: z.string().min(1).max(4096).optional(),
   clientSecret: token.optional(),
 })
-export type ImportedTokens = z.input<typeof givenTokens>
+export type ImportedTokens = z.input<typeof importedTokens>
 
 export async function sessionFromTokens(
   target: SignInTarget,
-  given: ImportedTokens,
+  input: ImportedTokens,
   clients: Clients,
 ): Promise<SignInSession> {
-  const tokens = parse(givenTokens, given)
+  const tokens = parse(importedTokens, input)
   const { serverUrl, fetch: fetchFn } = target
   const found = await discoverOAuthServerInfo(serverUrl, { fetchFn }).catch((error: unknown) => {
     throw signInError(error)
@@ -56,22 +56,22 @@ export async function sessionFromTokens(
 
 async function clientOf(
   target: SignInTarget,
-  { tokens, issuer, clients }: { tokens: z.output<typeof givenTokens>; issuer: string; clients: Clients },
+  { tokens, issuer, clients }: { tokens: z.output<typeof importedTokens>; issuer: string; clients: Clients },
 ): Promise<StoredOAuthClientInformation> {
   const { clientId, clientSecret, refreshToken } = tokens
-  const ofToolkit = target.settings.clientId
-  if (ofToolkit !== undefined) {
-    if (clientId !== undefined && clientId !== ofToolkit)
+  const toolkitClientId = target.settings.clientId
+  if (toolkitClientId !== undefined) {
+    if (clientId !== undefined && clientId !== toolkitClientId)
       throw invalidFields([{ path: 'clientId', message: 'is another than the clientId of the toolkit' }])
-    return givenClient(target, { clientId: ofToolkit, issuer })
+    return preregisteredClient(target, { clientId: toolkitClientId, issuer })
   }
   if (clientId !== undefined) return { client_id: clientId, issuer, ...defined({ client_secret: clientSecret }) }
-  const known = clients[issuer]
-  if (!known && refreshToken !== undefined)
+  const registered = clients[issuer]
+  if (!registered && refreshToken !== undefined)
     throw invalidFields([
       { path: 'clientId', message: 'is missing; a refresh token is good only for the client that has it' },
     ])
-  return known ?? { client_id: '', issuer }
+  return registered ?? { client_id: '', issuer }
 }
 
 const isSame = (one: string, other: string) => one.replace(/\/$/, '') === other.replace(/\/$/, '')

@@ -18,8 +18,8 @@ export async function bindClient(
 ): Promise<string> {
   const savedAt = await lastSaved(tx, keeper)
   const text = (await credentials.read(tx, keeper, [FIELD]))[FIELD]
-  const kept = text === undefined ? undefined : (JSON.parse(text) as { issuer: string; savedAt: string })
-  if (kept?.savedAt === savedAt) return kept.issuer
+  const binding = text === undefined ? undefined : (JSON.parse(text) as { issuer: string; savedAt: string })
+  if (binding?.savedAt === savedAt) return binding.issuer
   // Of two who come first at once, one meets the row of the other, and looks again.
   await credentials.clear(tx, keeper, [FIELD])
   await credentials.save(tx, keeper, { [FIELD]: JSON.stringify({ issuer, savedAt }) })
@@ -29,15 +29,15 @@ export async function bindClient(
 /** When the secrets of its auth were given. A new key of the key ring does not change it. */
 async function lastSaved(tx: Transaction, { userId, toolkit }: SecretOwner): Promise<string> {
   const rows = await tx.list('credentials', { where: { userId, toolkit } })
-  const own = rows.filter(({ field }) => field.startsWith('auth.'))
-  return own
+  const authRows = rows.filter(({ field }) => field.startsWith('auth.'))
+  return authRows
     .map(({ field, updatedAt }) => `${field} ${updatedAt.getTime()}`)
     .sort()
     .join(', ')
 }
 
 /** The toolkit's own client, for this authorization server. Throws where it is another's. */
-export async function givenClient(
+export async function preregisteredClient(
   { settings, boundIssuer }: Pick<SignInTarget, 'settings' | 'boundIssuer'>,
   { clientId, issuer }: { clientId: string; issuer: string },
 ): Promise<StoredOAuthClientInformation> {

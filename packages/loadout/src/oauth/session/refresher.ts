@@ -12,84 +12,84 @@ import { revoke } from './revoke.ts'
 import { type AuthAttempts, type CurrentSession, isOver, isWithin, NO_ATTEMPTS, type SignInSession } from './session.ts'
 import type { SessionStore } from './session-store.ts'
 
-export interface SignerDeps {
+export interface TokenSourceDeps {
   store: SessionStore
   links: SignInLinks
   /** Told of what a session is now. */
-  note(target: SignInTarget, current: CurrentSession): void
+  onSession(target: SignInTarget, current: CurrentSession): void
 }
 
 const JUST_NOW_MS = 5000
 
 export class SessionTokenSource implements TokenSource {
-  readonly #parts: SignerDeps
+  readonly #deps: TokenSourceDeps
   readonly #checked = new WeakMap<
     Promise<CurrentSession>,
     { serverUrl: string; clientId: string | undefined; checked: Promise<CurrentSession> }
   >()
 
-  constructor(parts: SignerDeps) {
-    this.#parts = parts
+  constructor(deps: TokenSourceDeps) {
+    this.#deps = deps
   }
 
   /** The same promise as long as nothing changes, so that who holds it knows what is in it. */
   current(target: SignInTarget): Promise<CurrentSession> {
-    const reading = this.#parts.store.current(target.owner)
-    const known = this.#checked.get(reading)
-    if (known?.serverUrl === target.serverUrl && known.clientId === target.settings.clientId) return known.checked
+    const reading = this.#deps.store.current(target.owner)
+    const cached = this.#checked.get(reading)
+    if (cached?.serverUrl === target.serverUrl && cached.clientId === target.settings.clientId) return cached.checked
     const checked = reading.then((current) => {
-      this.#parts.note(target, current)
+      this.#deps.onSession(target, current)
       return current.session && !isFor(current.session, target) ? { ...current, session: undefined } : current
     })
     this.#checked.set(reading, { serverUrl: target.serverUrl, clientId: target.settings.clientId, checked })
     return checked
   }
 
-  async renewed(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession> {
-    return this.#renewed(target, seen, true)
+  async renew(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession> {
+    return this.#renew(target, seen, true)
   }
 
-  async refused(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
-    const { store } = this.#parts
+  async handleRefusal(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
+    const { store } = this.#deps
     const current = await this.current(target)
     // Another request has been given another one meanwhile.
     if (current.generation !== seen.generation && current.session && !refusal.needsMore) return current
-    if (isClientCredentials(target.settings)) return this.#unattended(target, seen, refusal)
+    if (isClientCredentials(target.settings)) return this.#renewClientCredentials(target, seen, refusal)
     const { session } = current
     if (refusal.needsMore && session)
-      throw await this.#parts.links.needed(target, moreOf(session, refusal), triesAfter(session, refusal))
-    if (session && (await this.#isSameIssuer(target, session, refusal))) return this.#renewed(target, current, false)
+      throw await this.#deps.links.signInNeeded(target, widenScope(session, refusal), nextAttempts(session, refusal))
+    if (session && (await this.#isSameIssuer(target, session, refusal))) return this.#renew(target, current, false)
     // Tokens of another authorization server, or none: they are of no use here.
     if (session && !(await store.end(target.owner, current.generation))) {
       const latest = await store.current(target.owner)
       if (latest.session && latest.generation !== current.generation) return latest
     }
-    throw await this.#parts.links.needed(target, refusal, NO_ATTEMPTS)
+    throw await this.#deps.links.signInNeeded(target, refusal, NO_ATTEMPTS)
   }
 
   /** One that the server did not refuse holds until its end, whatever comes of the renewal. */
-  async #renewed(target: SignInTarget, seen: CurrentSession, unrefused: boolean): Promise<CurrentSession> {
+  async #renew(target: SignInTarget, seen: CurrentSession, isAccepted: boolean): Promise<CurrentSession> {
     const renewOwn = async (session: SignInSession | undefined) =>
-      session && isFor(session, target) ? renewSession(target, session, unrefused && !isOver(session)) : undefined
-    const next = await this.#parts.store.renew(target.owner, seen.generation, {
+      session && isFor(session, target) ? renewSession(target, session, isAccepted && !isOver(session)) : undefined
+    const next = await this.#deps.store.renew(target.owner, seen.generation, {
       renew: isClientCredentials(target.settings) ? () => fetchClientCredentials(target, {}) : renewOwn,
       discard: (session) => revoke(target, session),
     })
     if (next.session) return next
-    throw await this.#parts.links.needed(target, {}, NO_ATTEMPTS)
+    throw await this.#deps.links.signInNeeded(target, {}, NO_ATTEMPTS)
   }
 
   /** Its credentials were refused: with the same ones it is tried once more, for a token that was too old. */
-  async #unattended(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
+  async #renewClientCredentials(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
     if (seen.session && Date.now() - seen.session.obtainedAt < JUST_NOW_MS)
       throw new HostError('sign-in-needed', {
         detail: 'The server refuses the token that the authorization server has just given.',
         action: 'Check clientId, its secret or key, and the scopes of the toolkit.',
       })
-    const tries = refusal.needsMore && seen.session ? triesAfter(seen.session, refusal) : NO_ATTEMPTS
-    if (tries.stepUps > MAX_STEP_UPS) throw tooManyStepUps()
-    return this.#parts.store.renew(target.owner, seen.generation, {
-      renew: () => fetchClientCredentials(target, refusal, tries),
+    const attempts = refusal.needsMore && seen.session ? nextAttempts(seen.session, refusal) : NO_ATTEMPTS
+    if (attempts.stepUps > MAX_STEP_UPS) throw tooManyStepUps()
+    return this.#deps.store.renew(target.owner, seen.generation, {
+      renew: () => fetchClientCredentials(target, refusal, attempts),
       discard: (session) => revoke(target, session),
     })
   }
@@ -112,10 +112,13 @@ export class SessionTokenSource implements TokenSource {
 }
 
 /** What was asked for before, and what the server wants beside it. */
-function moreOf(session: SignInSession, { scope, resourceMetadataUrl }: Refusal): Challenge {
+function widenScope(session: SignInSession, { scope, resourceMetadataUrl }: Refusal): Challenge {
   return { resourceMetadataUrl, scope: computeScopeUnion(session.scope, scope) ?? scope }
 }
 
-function triesAfter({ scope: asked, repeats, stepUps }: SignInSession, { scope = '' }: Refusal): AuthAttempts {
-  return { repeats: isWithin(scope, asked) ? repeats + 1 : repeats, stepUps: stepUps + 1 }
+function nextAttempts(
+  { scope: requestedScope, repeats, stepUps }: SignInSession,
+  { scope = '' }: Refusal,
+): AuthAttempts {
+  return { repeats: isWithin(scope, requestedScope) ? repeats + 1 : repeats, stepUps: stepUps + 1 }
 }

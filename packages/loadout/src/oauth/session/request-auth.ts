@@ -14,9 +14,9 @@ export interface TokenSource {
   /** The same promise until something changes. */
   current(target: SignInTarget): Promise<CurrentSession>
   /** Another session than the one that is about to end. Throws `sign-in-needed` where only the person can help. */
-  renewed(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession>
+  renew(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession>
   /** Another session, after the server refused the one that was seen. Throws as above. */
-  refused(target: SignInTarget, seen: CurrentSession, challenge: Refusal): Promise<CurrentSession>
+  handleRefusal(target: SignInTarget, seen: CurrentSession, challenge: Refusal): Promise<CurrentSession>
 }
 
 export interface Refusal extends Challenge {
@@ -27,34 +27,34 @@ export interface Refusal extends Challenge {
 /** Refused for want of a token, for a dead one, or for want of a scope: each at most once a request. */
 const MAX_REFUSALS = 2
 
-export function createRequestAuth(signer: TokenSource, target: SignInTarget): RequestAuth {
-  return new SignedRequests(signer, target)
+export function createRequestAuth(tokenSource: TokenSource, target: SignInTarget): RequestAuth {
+  return new SignedRequests(tokenSource, target)
 }
 
 class SignedRequests implements RequestAuth {
-  readonly #signer: TokenSource
+  readonly #tokenSource: TokenSource
   readonly #target: SignInTarget
   readonly #origin: string
   /** What was read last, so that it is known at once as long as it holds. */
   #reading: Promise<CurrentSession> | undefined
-  #known: CurrentSession | undefined
+  #current: CurrentSession | undefined
   readonly #keys = new WeakMap<SignInSession, Promise<DpopSession | undefined>>()
 
-  constructor(signer: TokenSource, target: SignInTarget) {
-    this.#signer = signer
+  constructor(tokenSource: TokenSource, target: SignInTarget) {
+    this.#tokenSource = tokenSource
     this.#target = target
     this.#origin = new URL(target.serverUrl).origin
   }
 
   headers(): readonly string[] | undefined {
-    const reading = this.#signer.current(this.#target)
+    const reading = this.#tokenSource.current(this.#target)
     if (reading !== this.#reading) {
       // Whoever takes the long way reads it too, and is told what is wrong.
       this.#read(reading).catch(() => {})
       return undefined
     }
-    const session = this.#known?.session
-    if (this.#known === undefined || (session && (isEnding(session) || isDpop(session)))) return undefined
+    const session = this.#current?.session
+    if (this.#current === undefined || (session && (isEnding(session) || isDpop(session)))) return undefined
     return session ? ['authorization', `Bearer ${session.tokens.access_token}`] : NO_HEADERS
   }
 
@@ -65,10 +65,10 @@ class SignedRequests implements RequestAuth {
       let seen = await this.#session()
       let response = await this.#send(fetch, { input, init }, seen.session)
       for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
-        const refusal = refusalOf(response)
+        const refusal = readRefusal(response)
         if (!refusal) return response
         await response.body?.cancel().catch(() => {})
-        seen = await this.#signer.refused(this.#target, seen, refusal)
+        seen = await this.#tokenSource.handleRefusal(this.#target, seen, refusal)
         response = await this.#send(fetch, { input, init }, seen.session)
       }
       return response
@@ -77,12 +77,12 @@ class SignedRequests implements RequestAuth {
   }
 
   async #session(): Promise<CurrentSession> {
-    const current = await this.#read(this.#signer.current(this.#target))
+    const current = await this.#read(this.#tokenSource.current(this.#target))
     const { session } = current
     if (!session || !isEnding(session)) return current
     if (!isOver(session) && !isRenewable(session, this.#target)) return current
     try {
-      return await this.#signer.renewed(this.#target, current)
+      return await this.#tokenSource.renew(this.#target, current)
     } catch (error) {
       // Ahead of its end it is still good: whatever keeps a new one away may have passed by then.
       if (!isOver(session)) return current
@@ -91,10 +91,10 @@ class SignedRequests implements RequestAuth {
   }
 
   async #read(reading: Promise<CurrentSession>): Promise<CurrentSession> {
-    const known = await reading
+    const current = await reading
     this.#reading = reading
-    this.#known = known
-    return known
+    this.#current = current
+    return current
   }
 
   async #send(
@@ -104,14 +104,14 @@ class SignedRequests implements RequestAuth {
   ): Promise<Response> {
     if (!session) return fetch(input, init)
     const token = session.tokens.access_token
-    if (isDpop(session)) return withDpop(await this.#keyOf(session), () => token)(fetch)(input, init)
+    if (isDpop(session)) return withDpop(await this.#dpopFor(session), () => token)(fetch)(input, init)
     const headers = new Headers(init.headers)
     headers.set('authorization', `Bearer ${token}`)
     return fetch(input, { ...init, headers })
   }
 
   /** One for the life of a session: it remembers what the server gave for the next proof. */
-  #keyOf(session: SignInSession): () => Promise<DpopSession | undefined> {
+  #dpopFor(session: SignInSession): () => Promise<DpopSession | undefined> {
     const key = this.#keys.get(session) ?? dpopOf(session)
     this.#keys.set(session, key)
     return () => key
@@ -120,7 +120,7 @@ class SignedRequests implements RequestAuth {
 
 const NO_HEADERS: readonly string[] = []
 
-function refusalOf(response: Response): Refusal | undefined {
+function readRefusal(response: Response): Refusal | undefined {
   if (response.status !== 401 && response.status !== 403) return undefined
   const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(response)
   if (response.status === 401) return { resourceMetadataUrl, scope, needsMore: false }

@@ -11,12 +11,14 @@ export async function revoke(target: SignInTarget, session: SignInSession): Prom
   const tokens = [
     ['refresh_token', refresh_token],
     ['access_token', access_token],
-  ].filter((one): one is [string, string] => one[1] !== undefined)
-  const told = await Promise.all(tokens.map(([hint, token]) => tell(target, session, { endpoint, hint, token })))
-  return told.some(Boolean)
+  ].filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const results = await Promise.all(
+    tokens.map(([hint, token]) => revokeToken(target, session, { endpoint, hint, token })),
+  )
+  return results.some(Boolean)
 }
 
-async function tell(
+async function revokeToken(
   { fetch }: SignInTarget,
   { client, metadata }: SignInSession,
   { endpoint, hint, token }: { endpoint: URL; hint: string; token: string },

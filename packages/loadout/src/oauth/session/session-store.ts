@@ -21,7 +21,7 @@ export interface SessionStore {
   /** The same promise until something changes. */
   current(owner: SecretOwner): Promise<CurrentSession>
   /** The row as it is now, made where there is none. */
-  place(owner: SecretOwner): Promise<SignInRow>
+  ensureRow(owner: SecretOwner): Promise<SignInRow>
   /** What lies sealed beside the session: the open links, the clients. */
   sealed(owner: SecretOwner, field: SealedField): Promise<unknown>
   /** Changes the row and what is sealed, together. */
@@ -63,36 +63,36 @@ const POLL_MS = 100
 const MAX_RACES = 20
 const NO_LEASE = { leaseHolder: null, leaseUntil: null } as const
 
-export function createSessionStore(parts: SessionStoreDeps): SessionStore {
-  return new SealedSessions(parts)
+export function createSessionStore(deps: SessionStoreDeps): SessionStore {
+  return new SealedSessions(deps)
 }
 
 class SealedSessions implements SessionStore {
-  readonly #parts: SessionStoreDeps
-  readonly #flights = new Map<string, Promise<CurrentSession>>()
+  readonly #deps: SessionStoreDeps
+  readonly #renewals = new Map<string, Promise<CurrentSession>>()
 
-  constructor(parts: SessionStoreDeps) {
-    this.#parts = parts
+  constructor(deps: SessionStoreDeps) {
+    this.#deps = deps
   }
 
   current(owner: SecretOwner): Promise<CurrentSession> {
     const key = { userId: owner.userId, name: `sign-in ${owner.toolkit}` }
-    return this.#parts.cache.read(key, ['signIns', 'credentials'], () => this.#load(owner))
+    return this.#deps.cache.read(key, ['signIns', 'credentials'], () => this.#load(owner))
   }
 
-  place(owner: SecretOwner): Promise<SignInRow> {
-    return again(() => this.#transaction(owner, (tx) => ensure(tx, owner)))
+  ensureRow(owner: SecretOwner): Promise<SignInRow> {
+    return retryOnConflict(() => this.#transaction(owner, (tx) => ensure(tx, owner)))
   }
 
   async sealed(owner: SecretOwner, field: SealedField): Promise<unknown> {
-    const text = (await this.#parts.credentials.open(owner, [field]))[field]
+    const text = (await this.#deps.credentials.open(owner, [field]))[field]
     return text === undefined ? undefined : JSON.parse(text)
   }
 
   async write(owner: SecretOwner, change: SignInChange): Promise<void> {
     const work = () => this.#transaction(owner, (tx) => this.#change(tx, owner, change))
     // Two who write the first row, or the same one, at once: where nothing was demanded of it, the second follows.
-    await (change.where === undefined ? again(work) : work())
+    await (change.where === undefined ? retryOnConflict(work) : work())
   }
 
   end(owner: SecretOwner, seen: number): Promise<boolean> {
@@ -100,8 +100,8 @@ class SealedSessions implements SessionStore {
   }
 
   boundIssuer(keeper: SecretOwner, issuer: string): Promise<string> {
-    const { credentials } = this.#parts
-    return again(() => this.#transaction(keeper, (tx) => bindClient(tx, credentials, { keeper, issuer })))
+    const { credentials } = this.#deps
+    return retryOnConflict(() => this.#transaction(keeper, (tx) => bindClient(tx, credentials, { keeper, issuer })))
   }
 
   async remove(owner: SecretOwner): Promise<void> {
@@ -109,8 +109,8 @@ class SealedSessions implements SessionStore {
     await this.#transaction(owner, async (tx) => {
       for (const { signInId } of await tx.list('signIns', { where: { userId, uscoId } }))
         await tx.delete('signIns', signInId)
-      const fields = (await this.#parts.credentials.fields(tx, owner)).filter((field) => field.startsWith('oauth.'))
-      await this.#parts.credentials.clear(tx, owner, fields)
+      const fields = (await this.#deps.credentials.fields(tx, owner)).filter((field) => field.startsWith('oauth.'))
+      await this.#deps.credentials.clear(tx, owner, fields)
     })
     if (userId === APP_OWNER) return
     await this.#transaction(owner, async (tx) => {
@@ -121,10 +121,10 @@ class SealedSessions implements SessionStore {
 
   renew(owner: SecretOwner, seen: number, renewal: Renewal): Promise<CurrentSession> {
     const key = JSON.stringify([owner.userId, owner.toolkit])
-    const flight = this.#flights.get(key)
-    if (flight) return flight
-    const work = this.#renewAlone(owner, seen, renewal).finally(() => this.#flights.delete(key))
-    this.#flights.set(key, work)
+    const pending = this.#renewals.get(key)
+    if (pending) return pending
+    const work = this.#renewAlone(owner, seen, renewal).finally(() => this.#renewals.delete(key))
+    this.#renewals.set(key, work)
     return work
   }
 
@@ -134,12 +134,12 @@ class SealedSessions implements SessionStore {
     try {
       const { session } = await this.#load(owner)
       const next = await renewal.renew(session)
-      const kept = await this.#replace(owner, {
+      const isReplaced = await this.#replace(owner, {
         session: next ?? null,
         where: { leaseHolder: holder, generation: seen },
       })
       const latest = await this.#load(owner)
-      if (!kept && next && !latest.session) await renewal.discard?.(next)
+      if (!isReplaced && next && !latest.session) await renewal.discard?.(next)
       return latest
     } finally {
       await this.#releaseLease(owner, holder)
@@ -196,13 +196,13 @@ class SealedSessions implements SessionStore {
   }
 
   #transaction<T>(owner: SecretOwner, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#parts.storage.transaction(accessTo(owner), work)
+    return this.#deps.storage.transaction(accessTo(owner), work)
   }
 
   async #load(owner: SecretOwner): Promise<CurrentSession> {
     // The number first: a session that is newer than its number is at worst renewed once more.
     const row = await this.#transaction(owner, (tx) => find(tx, owner))
-    const secrets = await this.#parts.credentials.open(owner, [SESSION_FIELD])
+    const secrets = await this.#deps.credentials.open(owner, [SESSION_FIELD])
     return { session: readSession(secrets[SESSION_FIELD]), generation: row?.generation ?? 0 }
   }
 
@@ -211,30 +211,30 @@ class SealedSessions implements SessionStore {
     const generation = row.generation + (session === undefined ? 0 : 1)
     const next = { ...(session === undefined ? {} : columnsOf(session)), ...set, generation, updatedAt: new Date() }
     // What another process wrote in between is not written over.
-    const still = { generation: row.generation, ...where }
-    if (!(await tx.update('signIns', row.signInId, { set: next, where: still }))) throw new HostError('conflict')
+    const unchanged = { generation: row.generation, ...where }
+    if (!(await tx.update('signIns', row.signInId, { set: next, where: unchanged }))) throw new HostError('conflict')
     const fields = { ...sealed, ...(session === undefined ? {} : { [SESSION_FIELD]: session }) }
-    const kept = Object.entries(fields).filter(([, value]) => value !== null)
-    const gone = Object.entries(fields).filter(([, value]) => value === null)
-    const { credentials } = this.#parts
-    await credentials.save(tx, owner, Object.fromEntries(kept.map(([name, value]) => [name, JSON.stringify(value)])))
-    if (gone.length > 0)
+    const updated = Object.entries(fields).filter(([, value]) => value !== null)
+    const removed = Object.entries(fields).filter(([, value]) => value === null)
+    const { credentials } = this.#deps
+    await credentials.save(tx, owner, Object.fromEntries(updated.map(([name, value]) => [name, JSON.stringify(value)])))
+    if (removed.length > 0)
       await credentials.clear(
         tx,
         owner,
-        gone.map(([name]) => name),
+        removed.map(([name]) => name),
       )
   }
 }
 
 const isConflict = (error: unknown) => HostError.is(error) && error.code === 'conflict'
 
-async function again<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
+async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (!isConflict(error) || tries >= MAX_RACES) throw error
+      if (!isConflict(error) || attempt >= MAX_RACES) throw error
     }
   }
 }

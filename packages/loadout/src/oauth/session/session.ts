@@ -89,8 +89,8 @@ export async function exportKey({ privateKey, publicJwk, thumbprint, alg }: Dpop
 
 const ES256 = { name: 'ECDSA', namedCurve: 'P-256' } as const
 
-export async function importKey(kept: StoredDpopKey): Promise<DpopKeyPair> {
-  const { privateJwk, publicJwk, thumbprint, alg } = kept
+export async function importKey(key: StoredDpopKey): Promise<DpopKeyPair> {
+  const { privateJwk, publicJwk, thumbprint, alg } = key
   const [privateKey, publicKey] = await Promise.all([
     crypto.subtle.importKey('jwk', privateJwk, ES256, false, ['sign']),
     crypto.subtle.importKey('jwk', publicJwk as JsonWebKey, ES256, true, ['verify']),
@@ -99,8 +99,8 @@ export async function importKey(kept: StoredDpopKey): Promise<DpopKeyPair> {
 }
 
 /** Scopes are words in a row. */
-const words = (scope = '') => scope.split(' ').filter(Boolean)
+const splitScope = (scope = '') => scope.split(' ').filter(Boolean)
 
 /** Whether all of them are among the others. */
 export const isWithin = (scope: string, wider: string | undefined) =>
-  words(scope).every((word) => words(wider).includes(word))
+  splitScope(scope).every((word) => splitScope(wider).includes(word))
