@@ -52,7 +52,7 @@ export async function connect(target: Target, ours: Drivers): Promise<Open> {
   const hooks = {
     onListChanged: () => {},
     onClosed: () => {},
-    onQuestion: async () => ({ action: 'decline' as const }),
+    onElicitation: async () => ({ action: 'decline' as const }),
   }
   const connection = await ours.open({ server: serverOf(target), connectMs: 10_000 }, hooks, 'user')
   assertEra(connection.info.era, target)

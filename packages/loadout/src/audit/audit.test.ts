@@ -10,7 +10,7 @@ import { cell } from './read-log.ts'
 
 function start(storage: Storage = memory(), options: AuditOptions & { days?: number } = {}): RunningAudit {
   const { days, ...rest } = options
-  return createAudit({ storage, secrets: { of: () => [] }, retentionDays: async () => days, ...rest })
+  return createAudit({ storage, secrets: { list: () => [] }, retentionDays: async () => days, ...rest })
 }
 const everyone = { everyone: true } as const
 const actions = async (audit: RunningAudit) =>

@@ -2,7 +2,7 @@
  * What happened: every call, and every change of configuration, credentials, grants and pins. An entry is safe when
  * `record` returns (or resolves); it then goes to the database behind, as a link of one chain. `strict` waits for that.
  */
-import type { OpenedSecrets } from '../connections/known-secrets.ts'
+import type { ToolkitSecrets } from '../connections/known-secrets.ts'
 import type { HostError } from '../errors.ts'
 import { idMaker } from '../schema/ids.ts'
 import type { AuditView } from '../schema/records/audit.ts'
@@ -66,7 +66,7 @@ export interface AuditOptions {
 
 export interface AuditDeps extends AuditOptions {
   storage: Storage
-  secrets: Pick<OpenedSecrets, 'of'>
+  secrets: Pick<ToolkitSecrets, 'list'>
   /** How long the operator keeps the log; undefined is for ever. */
   retentionDays(): Promise<number | undefined>
 }

@@ -2,7 +2,7 @@
  * What is remembered of a call: its intent before the server sees it, its outcome after. A call that never came so far has
  * the outcome alone, with what the intent would have told. No text of an error or a result is kept, only codes and sizes.
  */
-import type { OpenedSecrets } from '../connections/known-secrets.ts'
+import type { ToolkitSecrets } from '../connections/known-secrets.ts'
 import type { ErrorCode } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -63,7 +63,7 @@ export interface CallAudit {
 export interface CallAuditDeps {
   /** With `follows`, what it follows is safe already, and it may be lost with the process. */
   record(input: AuditInput, follows?: boolean): void | Promise<void>
-  secrets: Pick<OpenedSecrets, 'of'>
+  secrets: Pick<ToolkitSecrets, 'list'>
 }
 
 const NONE: readonly string[] = []
@@ -77,7 +77,7 @@ export function createCallAudit({ record, secrets }: CallAuditDeps): CallAudit {
     { stored }: KnownOfCall,
     work: (values: readonly string[]) => T | Promise<T>,
   ): T | Promise<T> => {
-    const values = stored ? secrets.of(stored, userId) : NONE
+    const values = stored ? secrets.list(stored, userId) : NONE
     return values instanceof Promise ? values.then(work) : work(values)
   }
   const masked = (args: JsonObject, { inputSchema }: KnownOfCall, values: readonly string[]) =>

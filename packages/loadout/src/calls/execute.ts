@@ -58,7 +58,7 @@ async function execute(parts: ExecuteDeps, call: ResolvedCall, onLate: (ms: numb
     connectMs: timeouts.connectMs,
     signal,
     trace,
-    patienceMs: Math.min(callMs, MAX_WAIT_MS),
+    maxRetryAfterMs: Math.min(callMs, MAX_WAIT_MS),
     repeatable: isHarmless(claimsOf(stored.toolkit, found.manifest)) && isTrusted(stored, await parts.app.get()),
     work: (connection) =>
       connection.callTool(

@@ -4,7 +4,7 @@
  */
 import type { CallAudit } from '../audit/call-audit.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { OpenedSecrets } from '../connections/known-secrets.ts'
+import type { ToolkitSecrets } from '../connections/known-secrets.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
 import type { ToolUsage } from '../search/usage/tool-usage.ts'
@@ -52,7 +52,7 @@ export interface PipelineDeps {
   limits: LimitDeps
   results: Results
   app: AppConfigStore
-  secrets: OpenedSecrets
+  secrets: ToolkitSecrets
   execute: ExecuteDeps
 }
 

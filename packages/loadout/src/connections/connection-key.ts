@@ -17,7 +17,7 @@ const isPersonal = (server: Server) =>
 export const stateKey = (uscoId: string, userId: string | null) => JSON.stringify([uscoId, userId])
 
 /** What `stateKey` was made of. */
-export function ownerOf(key: string): { uscoId: string; userId: string | null } {
+export function parseStateKey(key: string): { uscoId: string; userId: string | null } {
   const [uscoId, userId] = JSON.parse(key) as [string, string | null]
   return { uscoId, userId }
 }

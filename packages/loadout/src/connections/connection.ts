@@ -34,7 +34,7 @@ export interface ConnectionTarget {
   /** How long a handshake may take. */
   connectMs: number
   /** How long it may take while the command still prints: an installer at work. @default connectMs */
-  mostMs?: number | undefined
+  maxMs?: number | undefined
   /** The setting that `connectMs` comes from, as a failure names it. @default 'timeouts.connectMs' */
   setting?: string | undefined
   /** Told how a start goes on. */
@@ -81,12 +81,12 @@ export interface ServerLogEntry {
 
 export interface ConnectionHooks {
   /** The server logged something. Gives it as who calls may read it. Floods are already calmed. */
-  onLog?(line: ServerLogEntry): ServerLogEntry | undefined
+  onLog?(entry: ServerLogEntry): ServerLogEntry | undefined
   /** The server says that its tools, resources or prompts changed. Storms are already calmed. */
   onListChanged(kind: 'tools' | 'resources' | 'prompts'): void
   /** The session ended without our doing. */
   onClosed(): void
-  onQuestion(question: ElicitationRequest, signal: AbortSignal): Promise<ElicitationResult>
+  onElicitation(question: ElicitationRequest, signal: AbortSignal): Promise<ElicitationResult>
 }
 
 export interface CallOptions {
@@ -99,7 +99,7 @@ export interface CallOptions {
   onLate?: ((ms: number) => void) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
   /** Told what the server logs meanwhile, where it belongs to this request. */
-  onLog?: ((line: ServerLogEntry) => void) | undefined
+  onLog?: ((entry: ServerLogEntry) => void) | undefined
   /** What goes along with the request, in its `_meta`: the trace that it belongs to. */
   meta?: Readonly<Record<string, string>> | undefined
 }

@@ -22,7 +22,7 @@ import type {
   ElicitationResult,
   RequestAuth,
 } from './connection.ts'
-import { connectionOwner, fingerprintOf, isForToolkit, isRemote, ownerOf, stateKey } from './connection-key.ts'
+import { connectionOwner, fingerprintOf, isForToolkit, isRemote, parseStateKey, stateKey } from './connection-key.ts'
 import type { Drivers } from './drivers.ts'
 import { isBroken, isCancelled, mayRepeat } from './errors.ts'
 import { type Opening, type OpenRequest, PendingHandshakes, type StartLimits } from './pool/pending-handshakes.ts'
@@ -35,9 +35,9 @@ import {
   type PoolStatus,
 } from './pool/pool.ts'
 import { Startups } from './pool/startups.ts'
-import { isRefused, redactForUser, redactState, tellRefusal, withoutSecrets } from './redact-errors.ts'
+import { asCredentialsRefused, isRefused, redactForUser, redactSecrets, redactState } from './redact-errors.ts'
 import { abortable, retryAfterMs, sleep } from './retry-after.ts'
-import { Eras, FELL_BACK, isBackChannelMissing, toldEra } from './session/eras.ts'
+import { Eras, explainEra, FELL_BACK, isBackChannelMissing } from './session/eras.ts'
 import { LogRing, redactLogEntry, type ServerOutput, ServerOutputs } from './session/server-output.ts'
 import { ObservedConnection, observeConnect } from './session/traced-connection.ts'
 import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './state.ts'
@@ -66,33 +66,33 @@ const DEFAULT_STDIO_MS = 60_000
 const DEFAULT_STDIO_MOST_MS = 300_000
 const REMEMBERED = 10_000
 
-export function createConnector(parts: ConnectorDeps): Connector {
-  return new LiveConnector(parts)
+export function createConnector(deps: ConnectorDeps): Connector {
+  return new LiveConnector(deps)
 }
 
 class LiveConnector implements Connector {
-  readonly #parts: ConnectorDeps
+  readonly #deps: ConnectorDeps
   readonly #telemetry: Telemetry
   readonly #pool: ReturnType<typeof createPool>
-  readonly #openings = new PendingHandshakes()
-  readonly #startups = new Startups((id) => this.#tell(ownerOf(id)))
+  readonly #handshakes = new PendingHandshakes()
+  readonly #startups = new Startups((id) => this.#emitState(parseStateKey(id)))
   readonly #outputs = new ServerOutputs()
   readonly #eras = new Eras()
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
   readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
   /** Those of the app, whose words users do not get to read. */
-  readonly #ofApp = new LRUCache<string, true>({ max: REMEMBERED })
+  readonly #appToolkits = new LRUCache<string, true>({ max: REMEMBERED })
   /** How many questions of a toolkit wait for its user. */
-  readonly #asking = new Map<string, number>()
+  readonly #pendingQuestions = new Map<string, number>()
   /** What a connection was opened with, so that a server that repeats it is not believed. */
   readonly #secrets = new WeakMap<Connection, readonly string[]>()
   /** Names of our own for sessions that are traced. */
   readonly #sessionIds = new WeakMap<Connection, string>()
 
-  constructor(parts: ConnectorDeps) {
-    this.#parts = parts
-    this.#telemetry = parts.telemetry ?? createTelemetry()
-    this.#pool = createPool({ ...parts.pool, onChange: (key, change) => this.#onChange(key, change) })
+  constructor(deps: ConnectorDeps) {
+    this.#deps = deps
+    this.#telemetry = deps.telemetry ?? createTelemetry()
+    this.#pool = createPool({ ...deps.pool, onChange: (key, change) => this.#onChange(key, change) })
   }
 
   async use<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T> {
@@ -106,7 +106,7 @@ class LiveConnector implements Connector {
   /** A start is over with its first list; until then it can be cancelled, and then its process ends. */
   #useFirst<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T> {
     const key = { toolkit: stored.uscoId, userId: connectionOwner(stored, userId) }
-    return this.#openings.track(key, (signal) =>
+    return this.#handshakes.track(key, (signal) =>
       this.#startups.whileListing(stateKey(key.toolkit, key.userId), () =>
         this.#use(stored, userId, { ...options, work: (connection) => options.work(connection, signal) }),
       ),
@@ -115,32 +115,32 @@ class LiveConnector implements Connector {
 
   async #use<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T> {
     const { work, repeatable, trace, isFirstList } = options
-    const limits = this.#limitsOf(stored, options)
+    const limits = this.#startLimits(stored, options)
     const deadline = Date.now() + limits.connectMs
-    const first = await abortable(this.#lease(stored, userId, { limits, trace }), options.signal)
+    const firstLease = await abortable(this.#lease(stored, userId, { limits, trace }), options.signal)
     try {
-      return await this.#attempt(first, stored, { work, trace, userId, isFirstList })
+      return await this.#attempt(firstLease, stored, { work, trace, userId, isFirstList })
     } catch (error) {
-      const isElsewhere = isBackChannelMissing(error) && this.#eras.fallBack(stored, first.connection.info)
-      if (isBackChannelMissing(error) && !(isElsewhere && repeatable)) throw toldEra(error, isElsewhere)
+      const fellBack = isBackChannelMissing(error) && this.#eras.fallBack(stored, firstLease.connection.info)
+      if (isBackChannelMissing(error) && !(fellBack && repeatable)) throw explainEra(error, fellBack)
       const waitMs = retryAfterMs(error, options)
       if (waitMs !== undefined) await sleep(waitMs, options.signal)
-      else if (!isElsewhere && !mayRepeat(error, repeatable)) throw error
+      else if (!fellBack && !mayRepeat(error, repeatable)) throw error
       const leftMs = Math.max(1000, deadline - Date.now())
-      const again = await this.#lease(stored, userId, { limits: { ...limits, connectMs: leftMs }, trace })
-      return this.#attempt(again, stored, { work, trace, userId, isFirstList })
+      const retryLease = await this.#lease(stored, userId, { limits: { ...limits, connectMs: leftMs }, trace })
+      return this.#attempt(retryLease, stored, { work, trace, userId, isFirstList })
     }
   }
 
-  #limitsOf({ toolkit }: StoredToolkit, { connectMs, setting }: UseOptions): StartLimits {
-    const { stdioMs = DEFAULT_STDIO_MS, stdioMostMs = DEFAULT_STDIO_MOST_MS } = this.#parts.startup ?? {}
+  #startLimits({ toolkit }: StoredToolkit, { connectMs, setting }: UseOptions): StartLimits {
+    const { stdioMs = DEFAULT_STDIO_MS, stdioMostMs = DEFAULT_STDIO_MOST_MS } = this.#deps.startup ?? {}
     if (connectMs !== undefined) return { connectMs, setting }
     if (toolkit.server.type !== 'stdio') return { connectMs: DEFAULT_CONNECT_MS, setting }
-    return { connectMs: stdioMs, mostMs: Math.max(stdioMs, stdioMostMs), setting }
+    return { connectMs: stdioMs, maxMs: Math.max(stdioMs, stdioMostMs), setting }
   }
 
   cancel(stored: StoredToolkit, userId: string): Promise<boolean> {
-    return this.#openings.cancel({ toolkit: stored.uscoId, userId: connectionOwner(stored, userId) })
+    return this.#handshakes.cancel({ toolkit: stored.uscoId, userId: connectionOwner(stored, userId) })
   }
 
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined {
@@ -148,21 +148,21 @@ class LiveConnector implements Connector {
   }
 
   outputOf(stored: StoredToolkit, userId: string): ServerOutput {
-    return this.#outputs.of(stateKey(stored.uscoId, connectionOwner(stored, userId)))
+    return this.#outputs.read(stateKey(stored.uscoId, connectionOwner(stored, userId)))
   }
 
   retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
     // What is gone for good leaves no memory of its failures.
     if (!keep) {
-      this.#pool.forgive(uscoId)
-      this.#openings.giveUp(uscoId)
+      this.#pool.resetBreaker(uscoId)
+      this.#handshakes.cancelToolkit(uscoId)
       this.#outputs.forget((id) => isForToolkit(id, uscoId))
     }
     return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === fingerprintOf(keep))
   }
 
   async reset(uscoId: string, userId?: string): Promise<void> {
-    this.#pool.forgive(uscoId, userId)
+    this.#pool.resetBreaker(uscoId, userId)
     const id = stateKey(uscoId, userId ?? null)
     // The link that it shows is used up, or of before.
     if (this.#states.get(id)?.status === 'sign-in-needed') this.#states.set(id, SIGN_IN_NEEDED)
@@ -170,28 +170,30 @@ class LiveConnector implements Connector {
   }
 
   status() {
-    return this.#pool.status().map((one) => ({ ...one, toolkit: this.#names.get(one.key.toolkit) ?? one.key.toolkit }))
+    return this.#pool
+      .status()
+      .map((entry) => ({ ...entry, toolkit: this.#names.get(entry.key.toolkit) ?? entry.key.toolkit }))
   }
 
   counts(): ConnectionCounts {
-    return { ...this.#pool.counts(), processes: this.#parts.drivers.processes?.() ?? 0 }
+    return { ...this.#pool.counts(), processes: this.#deps.drivers.processes?.() ?? 0 }
   }
 
   async close(): Promise<void> {
-    const given = this.#openings.close()
+    const closing = this.#handshakes.close()
     await this.#pool.close()
-    await given
-    await this.#parts.drivers.close()
+    await closing
+    await this.#deps.drivers.close()
   }
 
-  #lease(stored: StoredToolkit, userId: string, how: Opening): Promise<Lease> {
+  #lease(stored: StoredToolkit, userId: string, opening: Opening): Promise<Lease> {
     this.#names.set(stored.uscoId, stored.toolkit.id)
-    if (stored.tier === 'app') this.#ofApp.set(stored.uscoId, true)
+    if (stored.tier === 'app') this.#appToolkits.set(stored.uscoId, true)
     const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: connectionOwner(stored, userId) }
     const open = (onClosed: () => void) =>
-      observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: how.trace }, (meta) =>
-        this.#openings.track({ toolkit: key.toolkit, userId: key.userId }, (signal) =>
-          this.#open(stored, { userId, limits: how.limits, meta, signal }, onClosed),
+      observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: opening.trace }, (meta) =>
+        this.#handshakes.track({ toolkit: key.toolkit, userId: key.userId }, (signal) =>
+          this.#open(stored, { userId, limits: opening.limits, meta, signal }, onClosed),
         ),
       )
     return this.#pool.lease(key, open, stored.toolkit.timeouts.idleMs)
@@ -203,79 +205,81 @@ class LiveConnector implements Connector {
     onClosed: () => void,
   ): Promise<Connection> {
     const { toolkit, uscoId, tier } = stored
-    const { drivers, secrets, ask, onToolsChanged, auth } = this.#parts
-    const opened = stored.ephemeral?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: uscoId }))
-    const filled = fillSecrets(toolkit.server, opened)
+    const { drivers, secrets, ask, onToolsChanged, auth } = this.#deps
+    const storedSecrets = stored.ephemeral?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: uscoId }))
+    const filled = fillSecrets(toolkit.server, storedSecrets)
     const log = new LogRing()
-    const own = secretValues(opened)
-    const known = () => [...own, ...this.#tokens(stored, userId)]
+    const ownSecrets = secretValues(storedSecrets)
+    const currentSecrets = () => [...ownSecrets, ...this.#tokens(stored, userId)]
     const id = stateKey(uscoId, connectionOwner(stored, userId))
     const hooks: ConnectionHooks = {
       onClosed,
-      onLog(line) {
-        const masked = redactLogEntry(line, known())
-        log.add(masked)
+      onLog(entry) {
+        const redacted = redactLogEntry(entry, currentSecrets())
+        log.add(redacted)
         // What a server of the operator says of itself is the operator's to read.
-        return tier === 'app' && !stored.ephemeral ? undefined : masked
+        return tier === 'app' && !stored.ephemeral ? undefined : redacted
       },
       onListChanged: (kind) => kind === 'tools' && onToolsChanged(stored, userId),
       // Nobody in particular is on a shared line, so nobody can be asked.
-      onQuestion: async (question, signal) =>
+      onElicitation: async (question, signal) =>
         connectionOwner(stored, userId) === null
           ? { action: 'decline' }
-          : this.#asked({ uscoId, userId }, () => ask({ userId, toolkit: toolkit.id, uscoId }, question, signal)),
+          : this.#trackQuestion({ uscoId, userId }, () =>
+              ask({ userId, toolkit: toolkit.id, uscoId }, question, signal),
+            ),
     }
     try {
       const transport = stored.ephemeral?.transport?.()
       const target: ConnectionTarget = {
         server: filled,
         ...limits,
-        ...this.#eras.of(stored),
+        ...this.#eras.resolve(stored),
         logLevel: toolkit.logLevel,
-        secrets: own,
+        secrets: ownSecrets,
         transport,
         meta,
         signal,
-        onProgress: (progress) => this.#startups.moved(id, progress, known()),
+        onProgress: (progress) => this.#startups.update(id, progress, currentSecrets()),
         auth: isRemote(filled) ? auth?.(stored, userId, filled) : undefined,
       }
       const connection = await drivers.open(target, hooks, tier)
       this.#eras.connected(stored, connection)
       if (this.#eras.isLegacy(stored)) log.add({ at: new Date(), ...FELL_BACK })
-      this.#secrets.set(connection, own)
-      this.#outputs.begin(id, { connection, secrets: known, log })
+      this.#secrets.set(connection, ownSecrets)
+      this.#outputs.begin(id, { connection, secrets: currentSecrets, log })
       return connection
     } catch (error) {
       // What was remembered of the server may no longer hold.
       this.#eras.failed(stored)
-      throw withoutSecrets(tellRefusal(error, stored), known())
+      throw redactSecrets(asCredentialsRefused(error, stored), currentSecrets())
     }
   }
 
   async #attempt<T>(
-    given: Lease,
+    lease: Lease,
     stored: StoredToolkit,
-    how: Work<T> & { trace: Context | undefined; userId: string; isFirstList?: boolean | undefined },
+    options: Work<T> & { trace: Context | undefined; userId: string; isFirstList?: boolean | undefined },
   ): Promise<T> {
     try {
-      const result = await how.work(this.#observed(given.connection, stored, how.trace))
-      given.release()
+      const result = await options.work(this.#observed(lease.connection, stored, options.trace))
+      lease.release()
       return result
     } catch (thrown) {
-      const error = tellRefusal(thrown, stored)
-      if (isBroken(error) || !given.connection.isOpen()) {
+      const error = asCredentialsRefused(thrown, stored)
+      if (isBroken(error) || !lease.connection.isOpen()) {
         this.#eras.forget(stored)
-        given.discard()
-      } else if (isBackChannelMissing(error)) given.discard()
-      else if (isRefused(error) || (how.isFirstList && isCancelled(error))) given.discard(error)
-      else given.release()
-      const known = this.#secrets.get(given.connection) ?? []
-      throw withoutSecrets(error, [...known, ...this.#tokens(stored, how.userId)])
+        lease.discard()
+      } else if (isBackChannelMissing(error)) lease.discard()
+      else if (isRefused(error) || (options.isFirstList && isCancelled(error))) lease.discard(error)
+      else lease.release()
+      const ownSecrets = this.#secrets.get(lease.connection) ?? []
+      throw redactSecrets(error, [...ownSecrets, ...this.#tokens(stored, options.userId)])
     }
   }
 
   #tokens(stored: StoredToolkit, userId: string): readonly string[] {
-    return this.#parts.tokens?.(stored, userId) ?? []
+    return this.#deps.tokens?.(stored, userId) ?? []
   }
 
   #observed(connection: Connection, { toolkit }: StoredToolkit, trace: Context | undefined): Connection {
@@ -286,40 +290,41 @@ class LiveConnector implements Connector {
   }
 
   /** What people see while one of them is asked. */
-  async #asked<T>(who: { uscoId: string; userId: string }, asking: () => Promise<T>): Promise<T> {
-    const id = stateKey(who.uscoId, who.userId)
+  async #trackQuestion<T>(owner: { uscoId: string; userId: string }, ask: () => Promise<T>): Promise<T> {
+    const id = stateKey(owner.uscoId, owner.userId)
     const count = (by: 1 | -1) => {
-      const open = (this.#asking.get(id) ?? 0) + by
-      if (open > 0) this.#asking.set(id, open)
-      else this.#asking.delete(id)
-      if (open === 0 || (open === 1 && by === 1)) this.#tell(who)
+      const pending = (this.#pendingQuestions.get(id) ?? 0) + by
+      if (pending > 0) this.#pendingQuestions.set(id, pending)
+      else this.#pendingQuestions.delete(id)
+      if (pending === 0 || (pending === 1 && by === 1)) this.#emitState(owner)
     }
     count(1)
-    return asking().finally(() => count(-1))
+    return ask().finally(() => count(-1))
   }
 
   #onChange(key: PoolKey, change: PoolChange): void {
     const id = stateKey(key.toolkit, key.userId)
     if (change.status !== 'connected') this.#outputs.end(id)
     if (change.status !== 'connected' && change.status !== 'connecting') this.#startups.closed(id)
-    if (change.status !== 'connecting') this.#startups.over(id)
+    if (change.status !== 'connecting') this.#startups.finish(id)
     this.#states.set(id, stateFrom(change))
-    this.#tell({ uscoId: key.toolkit, userId: key.userId })
+    this.#emitState({ uscoId: key.toolkit, userId: key.userId })
   }
 
   #stateAt(id: string): ToolkitState | undefined {
     const state = this.#states.get(id)
-    if (state?.status === 'connecting') return { ...state, ...this.#startups.of(id) }
+    if (state?.status === 'connecting') return { ...state, ...this.#startups.get(id) }
     if (state?.status !== 'connected') return state
-    if (this.#asking.has(id)) return INPUT_NEEDED
+    if (this.#pendingQuestions.has(id)) return INPUT_NEEDED
     return this.#startups.isListing(id) ? { status: 'connecting', phase: 'listing' } : state
   }
 
-  #tell({ uscoId, userId }: { uscoId: string; userId: string | null }): void {
-    const [toolkit, state] = [this.#names.get(uscoId), this.#stateAt(stateKey(uscoId, userId))]
+  #emitState({ uscoId, userId }: { uscoId: string; userId: string | null }): void {
+    const toolkit = this.#names.get(uscoId)
+    const state = this.#stateAt(stateKey(uscoId, userId))
     if (toolkit === undefined || state === undefined) return
-    const told = this.#ofApp.has(uscoId) ? redactState(state) : state
-    this.#parts.events.emit({ type: 'state-changed', userId: userId ?? APP_OWNER, toolkit, uscoId, state: told })
+    const visible = this.#appToolkits.has(uscoId) ? redactState(state) : state
+    this.#deps.events.emit({ type: 'state-changed', userId: userId ?? APP_OWNER, toolkit, uscoId, state: visible })
   }
 }
 
@@ -335,7 +340,7 @@ export interface ConnectorDeps {
   tokens?(stored: StoredToolkit, userId: string): readonly string[]
   /** Puts a server's question to the user who is on the line. */
   ask(
-    who: { userId: string; toolkit: string; uscoId: string },
+    recipient: { userId: string; toolkit: string; uscoId: string },
     question: ElicitationRequest,
     signal: AbortSignal,
   ): Promise<ElicitationResult>
@@ -370,7 +375,7 @@ export interface UseOptions {
   /** Whether the work may be done again on a new session when the old one is lost in the middle of it. */
   repeatable: boolean
   /** How long to wait where a server asks for patience (429), before it is asked once more. @default 0 */
-  patienceMs?: number | undefined
+  maxRetryAfterMs?: number | undefined
   signal?: AbortSignal | undefined
   /** What the work belongs to. */
   trace?: Context | undefined

@@ -55,7 +55,7 @@ export function createDrivers({ stdioRules, stdio, remote, fetch, assertAllowed,
     async open(target, hooks, tier) {
       const { server } = target
       // The app's code built it, so it is the app's own word that it may be used.
-      if (target.transport) return openGiven(target, hooks)
+      if (target.transport) return openCustomTransport(target, hooks)
       if (server.type === 'custom')
         throw new HostError('protocol-error', { detail: 'A custom toolkit has no server to connect to.' })
       if (server.type !== 'stdio') return (tier === 'app' ? remote.app : remote.user)(target, hooks)
@@ -76,7 +76,7 @@ export function createDrivers({ stdioRules, stdio, remote, fetch, assertAllowed,
   }
 }
 
-function openGiven(target: ConnectionTarget, hooks: ConnectionHooks): Promise<Connection> {
+function openCustomTransport(target: ConnectionTarget, hooks: ConnectionHooks): Promise<Connection> {
   const transport = target.transport as Transport
   return openSession({ transport, kind: 'given', target, hooks, clientVersion: '0.1.0' })
 }

@@ -2,7 +2,7 @@
 
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
 import { HostError, type HostErrorOptions } from '../errors.ts'
-import { codeOf } from './http/client/network-errors.ts'
+import { systemErrorCode } from './http/client/network-errors.ts'
 
 /** The JSON-RPC code under which our HTTP transport tells that a stream ended without an answer. */
 export const STREAM_ENDED = -32_904
@@ -20,10 +20,10 @@ export interface FailureContext {
 }
 
 export function asHostError(thrown: unknown, context: FailureContext = {}): HostError {
-  const why = context.signal?.aborted ? context.signal.reason : undefined
-  if (context.signal?.aborted) return HostError.is(why) ? why : new HostError('cancelled', { cause: thrown })
-  const known = findHostError(thrown)
-  if (known) return known
+  const reason = context.signal?.aborted ? context.signal.reason : undefined
+  if (context.signal?.aborted) return HostError.is(reason) ? reason : new HostError('cancelled', { cause: thrown })
+  const hostError = findHostError(thrown)
+  if (hostError) return hostError
   if (thrown instanceof UnauthorizedError) return new HostError('sign-in-needed', { cause: thrown })
   if (thrown instanceof SdkHttpError) return fromHttp(thrown, context)
   if (thrown instanceof SdkError) return fromSdk(thrown, context)
@@ -72,16 +72,16 @@ export const isOtherEra = (error: HostError) =>
 
 /** A healthy server answered, and said no. Its reason is for the caller; the session is as good as before. */
 function refusal(error: ProtocolError): HostError {
-  const words = wordsOf(error.message)
-  const reason = words === '' ? 'it gives no reason.' : words
+  const text = refusalText(error.message)
+  const reason = text === '' ? 'it gives no reason.' : text
   return new HostError('refused-by-server', {
     detail: `The server refused the request (${error.code}): ${reason}`,
-    ...refusedAs(error.code),
+    ...refusalOptions(error.code),
     cause: error,
   })
 }
 
-function refusedAs(code: number): Pick<HostErrorOptions, 'status' | 'action'> {
+function refusalOptions(code: number): Pick<HostErrorOptions, 'status' | 'action'> {
   if (code === INVALID_PARAMS)
     return { status: 422, action: 'Correct the arguments as the server says, and send it again.' }
   if (code === RESOURCE_NOT_FOUND)
@@ -107,13 +107,13 @@ function unsupported(error: SdkError): HostError {
 
 /** An HTTP error can carry the server's JSON-RPC answer: one with an id answers a request, one without is about the session. */
 function fromHttp(error: SdkHttpError, context: FailureContext): HostError {
-  const answer = NOT_ABOUT_THE_REQUEST.has(error.status) ? undefined : answerIn(error.data)
-  return answer ? fromProtocol(answer, context) : fromStatus(error.status, error)
+  const rpcError = NOT_ABOUT_THE_REQUEST.has(error.status) ? undefined : parseRpcError(error.data)
+  return rpcError ? fromProtocol(rpcError, context) : fromStatus(error.status, error)
 }
 
 const NOT_ABOUT_THE_REQUEST = new Set([401, 403, 429])
 
-function answerIn(data: unknown): ProtocolError | undefined {
+function parseRpcError(data: unknown): ProtocolError | undefined {
   const text = (data as { text?: unknown } | undefined)?.text
   if (typeof text !== 'string' || !text.startsWith('{')) return undefined
   try {
@@ -122,15 +122,15 @@ function answerIn(data: unknown): ProtocolError | undefined {
       id?: unknown
       error?: Partial<ProtocolError>
     }
-    const isAnswer = jsonrpc === '2.0' && id !== undefined && id !== null && typeof error?.code === 'number'
-    return isAnswer ? new ProtocolError(error.code as number, String(error.message ?? '')) : undefined
+    const isRpcError = jsonrpc === '2.0' && id !== undefined && id !== null && typeof error?.code === 'number'
+    return isRpcError ? new ProtocolError(error.code as number, String(error.message ?? '')) : undefined
   } catch {
     return undefined
   }
 }
 
 /** Whether it answered as the protocol says, with a result that is not what was asked for. */
-export function isOddResult(thrown: unknown): boolean {
+export function isInvalidResult(thrown: unknown): boolean {
   const cause = HostError.is(thrown) ? thrown.cause : undefined
   return cause instanceof SdkError && cause.code === SdkErrorCode.InvalidResult
 }
@@ -177,34 +177,34 @@ function findHostError(thrown: unknown): HostError | undefined {
 const isSyntaxError = (thrown: unknown) => thrown instanceof SyntaxError
 
 /** Colours of a terminal are no text. */
-const COLOURS = /\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu
+const ANSI_COLORS = /\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu
 
 /** A server's own words, short and without characters that a terminal or a model would obey. */
 export const sanitizeText = (text: string) =>
   text
-    .replace(COLOURS, '')
+    .replace(ANSI_COLORS, '')
     .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]+/gu, ' ')
     .slice(0, 500)
 
-const MAX_WORDS = 4000
+const MAX_REFUSAL_LENGTH = 4000
 /** Servers of the first TypeScript SDK send the code once more within the message. */
 const CODE_PREFIX = /^(MCP error -?\d+: )+/
 
 /** A server's reason for a refusal: with its lines, because it can be a list of what is wrong; bounded, with a sign where it is cut. */
-function wordsOf(message: string): string {
-  const text = visible(message.slice(0, 4 * MAX_WORDS)).replace(CODE_PREFIX, '')
-  return text.length > MAX_WORDS ? `${text.slice(0, MAX_WORDS)}…` : text
+function refusalText(message: string): string {
+  const text = removeControlCharacters(message.slice(0, 4 * MAX_REFUSAL_LENGTH)).replace(CODE_PREFIX, '')
+  return text.length > MAX_REFUSAL_LENGTH ? `${text.slice(0, MAX_REFUSAL_LENGTH)}…` : text
 }
 
 const MAX_OUTPUT = 8000
 
 /** The end of what a process printed, line by line, without characters that a terminal or a model would obey. */
-export const sanitizeOutput = (text: string) => visible(text).slice(-MAX_OUTPUT)
+export const sanitizeOutput = (text: string) => removeControlCharacters(text).slice(-MAX_OUTPUT)
 
-const visible = (text: string) =>
+const removeControlCharacters = (text: string) =>
   text
     .replace(/\r\n?/g, '\n')
-    .replace(COLOURS, '')
+    .replace(ANSI_COLORS, '')
     .replace(/[^\P{Cc}\n\t]|[\p{Cf}\p{Co}\p{Cn}]/gu, ' ')
     .trim()
 
@@ -216,20 +216,20 @@ const visible = (text: string) =>
 export function mayRepeat(error: unknown, repeatable: boolean): boolean {
   if (!HostError.is(error)) return false
   if (isOtherEra(error) || wasNeverSent(error)) return true
-  const unknownSession = error.code === 'session-lost' && sessionUnknown(error)
-  return unknownSession || (repeatable && (error.code === 'session-lost' || error.code === 'server-crashed'))
+  const isUnknownSession = error.code === 'session-lost' && isSessionUnknown(error)
+  return isUnknownSession || (repeatable && (error.code === 'session-lost' || error.code === 'server-crashed'))
 }
 
 /** Nobody listened at the address, so no server has the request: it may be back on another connection. */
 function wasNeverSent(error: HostError): boolean {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++)
-    if (codeOf(cause) === 'ECONNREFUSED') return error.code === 'server-unreachable'
+    if (systemErrorCode(cause) === 'ECONNREFUSED') return error.code === 'server-unreachable'
   return false
 }
 
-const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
+const isSessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
 
-const BROKEN = new Set([
+const BROKEN_CODES = new Set([
   'session-lost',
   'server-crashed',
   'server-unreachable',
@@ -241,4 +241,4 @@ const BROKEN = new Set([
 export const isCancelled = (error: unknown): error is HostError => HostError.is(error) && error.code === 'cancelled'
 
 /** Whether the connection is of no more use. A refusal is an answer: the session that it came over works. */
-export const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code)
+export const isBroken = (error: unknown) => HostError.is(error) && BROKEN_CODES.has(error.code)

@@ -12,7 +12,7 @@ import { sweepOrphans } from './stdio/orphans.ts'
 import type { StdioPolicy } from './stdio/policy.ts'
 import { createProcessGroups } from './stdio/process-group.ts'
 import { realPath } from './stdio/real-path.ts'
-import { directly, openCommands } from './stdio/stdio.ts'
+import { directCommand, openCommands } from './stdio/stdio.ts'
 
 export interface NodeDriverOptions {
   /** Who may run commands. @default 'on' */
@@ -56,20 +56,20 @@ export function nodeDrivers({
   const forApp = createGuardedFetch({ ...bounded, privateNetwork: true })
   const groups = createProcessGroups({ noteDir: processDir, onLeft: onLeftProcesses })
   const sandbox = createSandbox({ ...sandboxOptions, groups, guard })
-  const running = { groups, clientVersion, maxResponseBytes, probeMs }
-  const swept = processDir === undefined ? Promise.resolve(0) : sweepOrphans(processDir)
+  const commandOptions = { groups, clientVersion, maxResponseBytes, probeMs }
+  const sweeping = processDir === undefined ? Promise.resolve(0) : sweepOrphans(processDir)
   // What a crash left behind goes before anything new starts.
   const afterSweep =
     (open: OpenCommand): OpenCommand =>
-    async (...given) => {
-      await swept.catch(() => 0)
-      return open(...given)
+    async (...args) => {
+      await sweeping.catch(() => 0)
+      return open(...args)
     }
   return createDrivers({
     stdioRules: { policy: stdio, templates: parse(stdioTemplates, templates), realPath },
     stdio: {
-      direct: afterSweep(openCommands({ ...running, prepare: directly(baseEnv) })),
-      sandboxed: afterSweep(openCommands({ ...running, prepare: sandbox.prepare, installs: true })),
+      direct: afterSweep(openCommands({ ...commandOptions, prepare: directCommand(baseEnv) })),
+      sandboxed: afterSweep(openCommands({ ...commandOptions, prepare: sandbox.prepare, installs: true })),
       processes: () => groups.count(),
       warnings: sandbox.warnings,
       async close() {

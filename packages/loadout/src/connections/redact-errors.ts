@@ -12,7 +12,7 @@ import { redact } from '../toolkits/secrets/redact.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
 /** `refused-by-server` is not among them: it is the answer to the user's own request. */
-const WORDS_OF_THE_SERVER = new Set<ErrorCode>([
+const SERVER_MESSAGE_CODES = new Set<ErrorCode>([
   'server-crashed',
   'spawn-failed',
   'server-unreachable',
@@ -23,13 +23,9 @@ const WORDS_OF_THE_SERVER = new Set<ErrorCode>([
 
 export const REDACTED_REASON = 'The server could not be reached.'
 
-export function redactForUser(
-  error: unknown,
-  { tier, toolkit, ephemeral: carried }: StoredToolkit,
-  userId: string,
-): unknown {
-  if (tier !== 'app' || carried || userId === APP_OWNER || !HostError.is(error)) return error
-  if (!WORDS_OF_THE_SERVER.has(error.code)) return error
+export function redactForUser(error: unknown, { tier, toolkit, ephemeral }: StoredToolkit, userId: string): unknown {
+  if (tier !== 'app' || ephemeral || userId === APP_OWNER || !HostError.is(error)) return error
+  if (!SERVER_MESSAGE_CODES.has(error.code)) return error
   const { retryAfterMs } = error
   return new HostError(error.code, {
     detail: `The server of "${toolkit.id}" failed; its operator can see why.`,
@@ -43,13 +39,13 @@ export const originalMessage = (error: HostError): HostError =>
   HostError.is(error.cause) && error.cause.code === error.code ? error.cause : error
 
 export function redactState(state: ToolkitState): ToolkitState {
-  const { output: _, lastLine: __, ...open } = state
-  if (state.status !== 'error') return open
-  return { ...open, reason: REDACTED_REASON }
+  const { output: _, lastLine: __, ...visible } = state
+  if (state.status !== 'error') return visible
+  return { ...visible, reason: REDACTED_REASON }
 }
 
 /** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
-export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+export function redactSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (!HostError.is(error)) return error
   const detail = redact(error.message, secrets)
   const output = error.output === undefined ? undefined : redact(error.output, secrets)
@@ -61,10 +57,10 @@ export function withoutSecrets(error: unknown, secrets: readonly string[]): unkn
  * What a server's 401 or 403 means for a toolkit that brings credentials of its own: there is nothing to sign in to, only
  * something to replace. Where a sign-in is offered all the same, its link stays the answer.
  */
-export function tellRefusal(error: unknown, { toolkit, tier, ephemeral: carried }: StoredToolkit): unknown {
+export function asCredentialsRefused(error: unknown, { toolkit, tier, ephemeral }: StoredToolkit): unknown {
   if (!HostError.is(error) || error.code !== 'sign-in-needed' || error.action.startsWith('http')) return error
-  if (!bringsCredentials(toolkit.server)) return error
-  const isOfApp = tier === 'app' && carried === undefined
+  if (!hasOwnCredentials(toolkit.server)) return error
+  const isAppToolkit = tier === 'app' && ephemeral === undefined
   const refused = (detail: string, action: string) =>
     new HostError('credentials-refused', { detail, action, cause: error })
   if ((error.cause as { status?: unknown } | undefined)?.status === 403)
@@ -74,7 +70,7 @@ export function tellRefusal(error: unknown, { toolkit, tier, ephemeral: carried 
     )
   return refused(
     'The server answered 401: it does not take the credentials of the toolkit.',
-    isOfApp ? 'Ask the operator to replace the token of the toolkit.' : 'Replace the token of the toolkit.',
+    isAppToolkit ? 'Ask the operator to replace the token of the toolkit.' : 'Replace the token of the toolkit.',
   )
 }
 
@@ -82,7 +78,7 @@ export function tellRefusal(error: unknown, { toolkit, tier, ephemeral: carried 
 export const isRefused = (error: unknown): error is HostError =>
   HostError.is(error) && (error.code === 'sign-in-needed' || error.code === 'credentials-refused')
 
-function bringsCredentials(server: Server): boolean {
+function hasOwnCredentials(server: Server): boolean {
   if (server.type !== 'http' && server.type !== 'sse') return false
   const { auth, headers, url } = server
   if (auth.type !== 'none') return auth.type !== 'oauth'

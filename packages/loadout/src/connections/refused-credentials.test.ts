@@ -20,7 +20,7 @@ async function start(script: HttpFaults): Promise<string> {
 
 const echo = (host: HostServices, userId = 'ann') =>
   host.calls.start({ userId, toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' } }).outcome
-const KNOWN = [{ name: 'echo', inputSchema: { type: 'object' as const } }]
+const TOOLS = [{ name: 'echo', inputSchema: { type: 'object' as const } }]
 
 const BRINGS = {
   'a token': { auth: { type: 'bearer', token: 'tok-of-ann' } },
@@ -30,11 +30,11 @@ const BRINGS = {
 }
 
 describe('a toolkit with its own credentials', () => {
-  it.each(Object.entries(BRINGS))('such as %s asks to replace them after a 401', async (_, brought) => {
-    const { query = '', ...extra } = brought as { query?: string }
+  it.each(Object.entries(BRINGS))('such as %s asks to replace them after a 401', async (_, credentials) => {
+    const { query = '', ...extra } = credentials as { query?: string }
     const url = `${await start(refusing(401))}${query}`
     const host = hostOf()
-    await host.toolkits.register({ name: 'kit', url, tools: KNOWN, ...extra }, ANN)
+    await host.toolkits.register({ name: 'kit', url, tools: TOOLS, ...extra }, ANN)
     const outcome = await echo(host)
     expect(outcome).toMatchObject({
       status: 'failed',
@@ -63,7 +63,7 @@ describe('a toolkit with its own credentials', () => {
   it('of the app refers its users to the operator', async () => {
     const host = hostOf()
     const url = await start(refusing(401))
-    await host.toolkits.register({ name: 'kit', url, tools: KNOWN, auth: BRINGS['a token'].auth }, { tier: 'app' })
+    await host.toolkits.register({ name: 'kit', url, tools: TOOLS, auth: BRINGS['a token'].auth }, { tier: 'app' })
     const action = 'Ask the operator to replace the token of the toolkit.'
     expect(await echo(host)).toMatchObject({ error: { code: 'credentials-refused', action } })
   })
@@ -72,11 +72,11 @@ describe('a toolkit with its own credentials', () => {
 describe('a sign-in request', () => {
   it('is kept for a toolkit without credentials and for a server that offers a sign-in', async () => {
     const host = hostOf()
-    await host.toolkits.register({ name: 'kit', url: await start(refusing(401)), tools: KNOWN }, ANN)
+    await host.toolkits.register({ name: 'kit', url: await start(refusing(401)), tools: TOOLS }, ANN)
     expect(await echo(host)).toMatchObject({ status: 'sign-in-needed' })
     const oauth = await oauthServer()
     const headers = { Authorization: 'Bearer wrong' }
-    await host.toolkits.register({ name: 'kit', url: oauth.url, tools: KNOWN, headers }, ANN)
+    await host.toolkits.register({ name: 'kit', url: oauth.url, tools: TOOLS, headers }, ANN)
     expect(await echo(host)).toMatchObject({
       status: 'sign-in-needed',
       error: { action: expect.stringMatching(/^http/) },

@@ -15,12 +15,12 @@ export interface WebDriverOptions {
 
 /** What every runtime has: remote servers by its own fetch, and no commands. */
 export function webDrivers({ clientVersion = '0.1.0', unguarded = isBrowser() }: WebDriverOptions = {}): Drivers {
-  const own: FetchLike = (input, init) => fetch(input, init)
-  const open = httpConnections({ fetch: own, clientVersion })
+  const runtimeFetch: FetchLike = (input, init) => fetch(input, init)
+  const open = httpConnections({ fetch: runtimeFetch, clientVersion })
   return createDrivers({
     stdioRules: { policy: 'off' },
     remote: { user: unguarded ? open : refuse, app: open },
-    fetch: { user: own, app: own },
+    fetch: { user: runtimeFetch, app: runtimeFetch },
   })
 }
 

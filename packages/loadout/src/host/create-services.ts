@@ -24,7 +24,7 @@ import { createCustomCode } from '../code-mode/custom/run-custom.ts'
 import { declareTool, type ToolDeclaration } from '../code-mode/declarations/declarations.ts'
 import { type Connections, createConnections } from '../connections/connections.ts'
 import { type Connector, createConnector } from '../connections/connector.ts'
-import { createOpenedSecrets } from '../connections/known-secrets.ts'
+import { createToolkitSecrets } from '../connections/known-secrets.ts'
 import { webDrivers } from '../connections/web-drivers.ts'
 import { resolveKeyRing } from '../credentials/aes-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from '../credentials/credential-store.ts'
@@ -50,7 +50,7 @@ import { type Usage, usageOf } from '../policy/limits/usage.ts'
 import { createPolicy } from '../policy/policy.ts'
 import { createPolicyPreview } from '../policy/preview.ts'
 import { createPolicyRules, type PolicyRules } from '../policy/rules.ts'
-import { createPresence } from '../processes/heartbeat.ts'
+import { createProcessLease } from '../processes/heartbeat.ts'
 import type { Engine } from '../runs/engine.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { Tier } from '../schema/scope.ts'
@@ -177,7 +177,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
   const keyRing = resolveKeyRing(storage, options.keyRing)
   const credentials = createCredentialStore({ storage, keyRing, sealed: [encryptedApprovals, encryptedToolkits] })
   const openSecrets = (owner: { userId: string; toolkit: string }) => credentials.open(owner)
-  const presence = createPresence(storage, { leaseMs: options.processLeaseMs })
+  const presence = createProcessLease(storage, { leaseMs: options.processLeaseMs })
   const telemetry = createTelemetry(options.telemetry)
   const app = createAppConfig({ storage, cache, events }, options.app)
 
@@ -249,7 +249,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
   })
 
   // The audit log, and the secrets that it redacts.
-  const secrets = createOpenedSecrets(openSecrets, (stored, userId) => oauth.secretsOf(stored, userId))
+  const secrets = createToolkitSecrets(openSecrets, (stored, userId) => oauth.secretsOf(stored, userId))
   events.on('toolkit-removed', ({ uscoId }) => secrets.forget(uscoId))
   const audit = createAudit({
     ...options.audit,
@@ -498,7 +498,11 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     connections: createConnections(connector),
     imports: createImports(registry),
     ...createResources({ registry, connector }),
-    signIns: createSignIns({ signIns: oauth, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),
+    signIns: createSignIns({
+      signIns: oauth,
+      registry,
+      refresh: (stored, userId) => catalog.introspect(stored, userId),
+    }),
     search: createToolSearch({ loadouts, searcher }).search,
     views: createToolkitViews({ registry, catalog, connector, loadouts, signIns: oauth }),
     thread: (address, how) =>

@@ -129,7 +129,7 @@ describe('a toolkit with an open elicitation', () => {
     await connector.use(stored, 'ann', {
       repeatable: false,
       async work() {
-        const asked = hooks?.onQuestion({ mode: 'form', message: '?' }, new AbortController().signal)
+        const asked = hooks?.onElicitation({ mode: 'form', message: '?' }, new AbortController().signal)
         see()
         expect(await asked).toEqual({ action: 'cancel' })
         see()

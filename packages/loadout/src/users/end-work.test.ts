@@ -143,7 +143,7 @@ describe('the removed-user record', () => {
     // The outcome of a call that began before comes after.
     const outcome = { userId: WHO, action: 'mcp_tool_call', callId, outcome: 'ok', detail: { me: WHO } }
     journal.append({ ...newEntry('aent_late', outcome), at: Date.now() + 5000 })
-    const secrets = { of: () => [] }
+    const secrets = { list: () => [] }
     const late = createAudit({ storage, journal, secrets, retentionDays: async () => undefined, strict: false })
     await late.start()
     await late.flush()

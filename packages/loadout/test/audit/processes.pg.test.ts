@@ -26,7 +26,12 @@ afterAll(async () => {
 })
 const auditOf = (url: string) => {
   const storage = postgres({ url, maxConnections: 4 })
-  const audit = createAudit({ storage, secrets: { of: () => [] }, retentionDays: async () => undefined, strict: true })
+  const audit = createAudit({
+    storage,
+    secrets: { list: () => [] },
+    retentionDays: async () => undefined,
+    strict: true,
+  })
   return { storage, audit, close: () => audit.close().then(() => storage.close()) }
 }
 

@@ -2,12 +2,12 @@
  * Masks the toolkit's own secrets in results, by the rule that errors and logs follow, before a result is stored or handed
  * on. A key that is not the toolkit's stays: it may be what the caller asked for.
  */
-import type { OpenedSecrets } from '../../connections/known-secrets.ts'
+import type { ToolkitSecrets } from '../../connections/known-secrets.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { formsOf, maskDeep } from '../../toolkits/secrets/redact.ts'
 import type { CallOutcome, Stage } from '../call.ts'
 
-export function withMaskedResults(secrets: Pick<OpenedSecrets, 'of'>): Stage {
+export function withMaskedResults(secrets: Pick<ToolkitSecrets, 'list'>): Stage {
   const known = new WeakMap<readonly string[], readonly string[]>()
   const formsIn = (values: readonly string[]) => {
     const forms = known.get(values) ?? formsOf(values)
@@ -16,7 +16,7 @@ export function withMaskedResults(secrets: Pick<OpenedSecrets, 'of'>): Stage {
   }
   return (next) => async (call) => {
     const outcome = await next(call)
-    return 'error' in outcome ? outcome : masked(outcome, formsIn(await secrets.of(call.stored, call.userId)))
+    return 'error' in outcome ? outcome : masked(outcome, formsIn(await secrets.list(call.stored, call.userId)))
   }
 }
 

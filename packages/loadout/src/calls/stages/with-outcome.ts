@@ -1,7 +1,7 @@
 /** Records the outcome of every call, also of one that an earlier stage refused, and removes redacted values from errors. */
 
 import type { CallAudit, KnownOfCall } from '../../audit/call-audit.ts'
-import { withoutSecrets } from '../../connections/redact-errors.ts'
+import { redactSecrets } from '../../connections/redact-errors.ts'
 import { HostError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { sizeOf } from '../../util/byte-size.ts'
@@ -40,7 +40,7 @@ async function unquoted(audit: Pick<CallAudit, 'show'>, call: ToolCall, error: H
   if (sent === undefined) return error
   try {
     const shown = await audit.show({ userId: call.userId, arguments: sent }, known(call))
-    return withoutSecrets(error, redactedValues(sent, shown)) as HostError
+    return redactSecrets(error, redactedValues(sent, shown)) as HostError
   } catch {
     return new HostError(error.code, { action: error.action })
   }

@@ -6,20 +6,20 @@ import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection, Req
 import { otherEraOnly } from '../session/eras.ts'
 import { openSession } from '../session/session.ts'
 import type { PreparePost } from './fast-call/contract.ts'
-import { tellRedirects } from './guard/redirects.ts'
+import { rejectCrossOriginRedirects } from './guard/redirects.ts'
 import { withOriginHeaders } from './origin-headers.ts'
-import { StreamableTransport, tellRateLimits } from './streamable-transport.ts'
+import { StreamableTransport, throwRateLimits } from './streamable-transport.ts'
 
 export interface HttpOptions {
   /** Everything that leaves goes through it. */
   fetch: FetchLike
   /** The short way for calls, which leaves by the same door. */
-  openLine?: PreparePost
+  preparePost?: PreparePost
   clientVersion: string
 }
 
 const FIRST_RECONNECTS = 3
-const CALM_RECONNECT_MS = 1000
+const RECONNECT_BACKOFF_MS = 1000
 const MAX_RECONNECT_MS = 30_000
 
 export function httpConnections(options: HttpOptions): OpenConnection {
@@ -49,12 +49,12 @@ interface Opening {
 
 async function openStreamable({ target, hooks, options }: Opening): Promise<Connection> {
   const server = target.server as RemoteServer
-  const secrets = secretsOf(server)
+  const secrets = secretHeaders(server)
   const unsigned = withSecrets(options.fetch, server.url, secrets)
   const transport = new StreamableTransport(new URL(server.url), {
     fetch: withAuth(unsigned, target.auth),
     unsigned,
-    openLine: options.openLine,
+    preparePost: options.preparePost,
     secrets,
     auth: target.auth,
     reconnectionOptions: {
@@ -63,19 +63,19 @@ async function openStreamable({ target, hooks, options }: Opening): Promise<Conn
       reconnectionDelayGrowFactor: 2,
       maxRetries: 2,
     },
-    reconnectionScheduler: calmReconnects(),
+    reconnectionScheduler: createReconnectBackoff(),
   })
-  const farewell = () => transport.endSession()
-  return openSession({ transport, kind: 'http', target, hooks, farewell, clientVersion: options.clientVersion })
+  const endSession = () => transport.endSession()
+  return openSession({ transport, kind: 'http', target, hooks, endSession, clientVersion: options.clientVersion })
 }
 
 async function openSse({ target, hooks, options }: Opening): Promise<Connection> {
   const server = target.server as RemoteServer
-  const signed = withAuth(withSecrets(options.fetch, server.url, secretsOf(server)), target.auth)
-  const fetch = tellRateLimits(tellRedirects(signed))
+  const signed = withAuth(withSecrets(options.fetch, server.url, secretHeaders(server)), target.auth)
+  const fetch = throwRateLimits(rejectCrossOriginRedirects(signed))
   const transport: SSEClientTransport = new SSEClientTransport(new URL(server.url), {
     // A new stream would be a new session that nobody shook hands with: the end of the first is the end.
-    fetch: onceOnly(fetch, () => void transport.close().catch(() => {})),
+    fetch: singleStream(fetch, () => void transport.close().catch(() => {})),
   })
   const legacy = { ...target, verdict: { era: 'legacy' as const, transport: 'sse' as const } }
   return openSession({ transport, kind: 'sse', target: legacy, hooks, clientVersion: options.clientVersion })
@@ -88,7 +88,7 @@ function withSecrets(fetch: FetchLike, url: string, secrets: Record<string, stri
 
 const withAuth = (fetch: FetchLike, auth: RequestAuth | undefined) => auth?.wrap(fetch) ?? fetch
 
-const secretsOf = (server: RemoteServer) => ({ ...server.headers, ...authHeaders(server) })
+const secretHeaders = (server: RemoteServer) => ({ ...server.headers, ...authHeaders(server) })
 
 function authHeaders({ auth }: RemoteServer): Record<string, string> {
   if (auth.type === 'bearer') return { Authorization: `Bearer ${auth.token}` }
@@ -101,7 +101,7 @@ function mayBeOldServer(error: unknown): boolean {
 }
 
 /** Tells when the stream of events ends, and opens no second one. */
-function onceOnly(fetch: FetchLike, onEnd: () => void): FetchLike {
+function singleStream(fetch: FetchLike, onEnd: () => void): FetchLike {
   let opened = false
   return async (input, init) => {
     if ((init?.method ?? 'GET') !== 'GET') return fetch(input, init)
@@ -112,12 +112,12 @@ function onceOnly(fetch: FetchLike, onEnd: () => void): FetchLike {
     const response = await fetch(input, init)
     if (!response.ok || response.body === null) return response
     opened = true
-    return new Response(watched(response.body, onEnd), { status: response.status, headers: response.headers })
+    return new Response(notifyOnEnd(response.body, onEnd), { status: response.status, headers: response.headers })
   }
 }
 
 /** The same stream. `onEnd` hears of its end, and of a break, at once: the SDK would wait for seconds before it reads again. */
-function watched(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+function notifyOnEnd(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream({
     async pull(controller) {
@@ -136,15 +136,15 @@ function watched(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableS
 }
 
 /** A server may ask to be reconnected at once, for ever; after a few times it is asked less and less often. */
-function calmReconnects() {
+function createReconnectBackoff() {
   let recent = 0
   return (reconnect: () => void, delay: number) => {
     recent++
-    const calm =
+    const waitMs =
       recent <= FIRST_RECONNECTS
         ? delay
-        : Math.max(delay, Math.min(CALM_RECONNECT_MS * 2 ** (recent - FIRST_RECONNECTS - 1), MAX_RECONNECT_MS))
-    const timer = setTimeout(reconnect, calm)
+        : Math.max(delay, Math.min(RECONNECT_BACKOFF_MS * 2 ** (recent - FIRST_RECONNECTS - 1), MAX_RECONNECT_MS))
+    const timer = setTimeout(reconnect, waitMs)
     return () => clearTimeout(timer)
   }
 }

@@ -17,9 +17,9 @@ export function withOriginHeaders(fetch: FetchLike, origin: string, headers: Rec
   const send: FetchLike = (input, init = {}) => {
     const url = typeof input === 'string' ? URL.parse(input) : input
     if (url?.origin !== home) return fetch(input, init)
-    const all = new Headers(init.headers)
-    for (const [name, value] of secrets) if (!all.has(name)) all.set(name, value)
-    return fetch(url, { ...init, headers: all })
+    const merged = new Headers(init.headers)
+    for (const [name, value] of secrets) if (!merged.has(name)) merged.set(name, value)
+    return fetch(url, { ...init, headers: merged })
   }
   const following: FetchLike = async (input, init = {}) => {
     const url = typeof input === 'string' ? URL.parse(input) : input

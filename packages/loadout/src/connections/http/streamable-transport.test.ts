@@ -34,7 +34,7 @@ const events = (response: ServerResponse) => response.writeHead(200, { 'content-
 const progress = ({ params }: Call, count: number) =>
   `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params._meta, progress: count } })}\n\n`
 
-/** A server that shakes hands, and does at a call what it is told. */
+/** A server that completes the handshake and answers each call with `answer`. */
 const serve = (answer: Answer, sent: IncomingMessage[]) =>
   listen(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()
@@ -75,16 +75,16 @@ async function call(answer: Answer, setting: Setting, short: boolean) {
   await using server = await serve(answer, sent)
   const guarded = createGuardedFetch({ privateNetwork: true, ...guard })
   open.push(guarded)
-  const told = { progress: [] as number[], changed: 0, lines: 0 }
-  const openLine: GuardedFetch['openLine'] = (...args) => {
-    told.lines++
-    return guarded.openLine(...args)
+  const events = { progress: [] as number[], changed: 0, lines: 0 }
+  const preparePost: GuardedFetch['preparePost'] = (...args) => {
+    events.lines++
+    return guarded.preparePost(...args)
   }
-  const connect = httpConnections({ fetch: guarded.fetch, ...(short ? { openLine } : {}), clientVersion: '1' })
+  const connect = httpConnections({ fetch: guarded.fetch, ...(short ? { preparePost } : {}), clientVersion: '1' })
   const url = `http://127.0.0.1:${server.port}/mcp`
   const connection = await connect(
     { server: { type: 'http', url, headers: {}, auth }, connectMs: 5000, verdict: VERDICTS[era] },
-    { onListChanged: () => void told.changed++, onClosed() {}, onQuestion: async () => ({ action: 'decline' }) },
+    { onListChanged: () => void events.changed++, onClosed() {}, onElicitation: async () => ({ action: 'decline' }) },
   )
   const abort = new AbortController()
   const outcome = connection
@@ -94,7 +94,7 @@ async function call(answer: Answer, setting: Setting, short: boolean) {
         timeoutMs,
         totalMs: 10_000,
         signal: abort.signal,
-        onProgress: (step) => void told.progress.push(step.progress),
+        onProgress: (step) => void events.progress.push(step.progress),
       },
     )
     .then(
@@ -106,13 +106,13 @@ async function call(answer: Answer, setting: Setting, short: boolean) {
   // The connection may still have to be let go of.
   await sleep(20)
   await connection.close()
-  return { came, told, sent, headers: sent.map(({ headers }) => headers) }
+  return { came, events, sent, headers: sent.map(({ headers }) => headers) }
 }
 
-const plain = ({ came, told, sent }: Awaited<ReturnType<typeof call>>) => ({
+const plain = ({ came, events, sent }: Awaited<ReturnType<typeof call>>) => ({
   came,
-  progress: told.progress.at(-1),
-  changed: told.changed,
+  progress: events.progress.at(-1),
+  changed: events.changed,
   sent: sent.map(({ method, url }) => `${method} ${url}`),
 })
 
@@ -245,7 +245,7 @@ describe('fast-path parity with the SDK', () => {
         const [short, long] = await provenWithin(8000, () => bothWays(answer, { ...setting, era }))
         expect(plain(short)).toEqual(plain(long))
         expect(plain(short)).toMatchObject({ came, sent })
-        expect([short.told.lines, long.told.lines]).toEqual([1, 0])
+        expect([short.events.lines, long.events.lines]).toEqual([1, 0])
       })
 
   it('covers headers, including secrets', async () => {
@@ -277,10 +277,10 @@ describe('fast-path parity with the SDK', () => {
         response.end(`${progress(message, 2)}data: ${resultOf(message)}\n\n`)
       }
       const [short, long] = await bothWays(answer, { era, timeoutMs: 2000 })
-      for (const { came, told } of [short, long]) {
+      for (const { came, events } of [short, long]) {
         expect(came).toBe(OK)
-        expect(told.progress).toEqual([1, 2])
-        expect(told.changed).toBe(era === 'legacy' ? 1 : 0)
+        expect(events.progress).toEqual([1, 2])
+        expect(events.changed).toBe(era === 'legacy' ? 1 : 0)
       }
     }
   })
@@ -292,12 +292,12 @@ describe('a fast-path call', () => {
     abort.abort()
   }
   for (const era of ['legacy', 'modern'] as const)
-    for (const begun of [true, false])
-      it(`that is cancelled is also cancelled on the wire (${era}, ${begun ? 'in its answer' : 'before it'})`, async () => {
+    for (const hasStarted of [true, false])
+      it(`that is cancelled is also cancelled on the wire (${era}, ${hasStarted ? 'in its answer' : 'before it'})`, async () => {
         let gone = 0
         const answer: Answer = (_, response) => {
           response.on('close', () => void gone++)
-          if (begun) events(response).write(': wait\n\n')
+          if (hasStarted) events(response).write(': wait\n\n')
         }
         const { came } = await call(answer, { era, during }, true)
         expect(came).toEqual(failed('cancelled'))
@@ -334,11 +334,11 @@ describe('a fast-path call', () => {
     const guarded = createGuardedFetch({ lookup })
     open.push(guarded)
     const headers = new Headers()
-    expect(() => guarded.openLine(new URL('http://127.0.0.1/'), headers)).toThrowError(
+    expect(() => guarded.preparePost(new URL('http://127.0.0.1/'), headers)).toThrowError(
       expect.objectContaining({ code: 'address-blocked' }),
     )
     await using server = await listen((_, response) => response.end())
-    const line = guarded.openLine(new URL(`http://inside.example:${server.port}/`), headers)
+    const line = guarded.preparePost(new URL(`http://inside.example:${server.port}/`), headers)
     const failure = await new Promise<unknown>((resolve) => {
       const never = () => resolve(undefined)
       const reader = { onJson: never, onEvent: never, onStreamEnd: never, onOther: never, onDone() {} }

@@ -21,7 +21,7 @@ import type { PreparePost } from './fast-call/contract.ts'
 import { FastCalls, isFastCall, type PreparedPost } from './fast-call/prepare.ts'
 import { type DirectCall, FastCallReader, type Receiver } from './fast-call/read.ts'
 import type { GuardedInit } from './guard/guarded-init.ts'
-import { tellRedirects } from './guard/redirects.ts'
+import { rejectCrossOriginRedirects } from './guard/redirects.ts'
 
 export interface StreamableOptions extends StreamableHTTPClientTransportOptions {
   /** Adds the server's secrets by itself. */
@@ -29,7 +29,7 @@ export interface StreamableOptions extends StreamableHTTPClientTransportOptions 
   /** The same, without the user's token. */
   unsigned: FetchLike
   /** Where the driver has the short way. */
-  openLine?: PreparePost | undefined
+  preparePost?: PreparePost | undefined
   secrets: Readonly<Record<string, string>>
   /** Signs requests, where the server may want its user to sign in; its fetch does that by itself. */
   auth?: RequestAuth | undefined
@@ -38,18 +38,18 @@ export interface StreamableOptions extends StreamableHTTPClientTransportOptions 
 /** Carries the id of a request to the fetch; it goes no further. */
 const REQUEST_HEADER = 'x-loadout-request'
 const MAX_CONTROLLERS = 1000
-const FAREWELL_MS = 1000
+const END_SESSION_MS = 1000
 
 export class StreamableTransport extends StreamableHTTPClientTransport {
-  readonly #answers: Answers
-  readonly #lines: FastCalls | undefined
+  readonly #responses: ResponseTracker
+  readonly #fastCalls: FastCalls | undefined
   readonly #controllers = new Map<string, AbortController>()
   /** What ends a request on the short way, by its id. */
   readonly #stops = new Map<string, (reason: unknown) => void>()
   readonly #receiver: Receiver = {
     deliver: (message) => this.onmessage?.(message),
     pass: (error) => this.onerror?.(error),
-    end: ({ request }) => this.#tellEnd(request),
+    end: ({ request }) => this.#deliverStreamEnd(request),
     fail: (call, error) => this.#fail(call, error),
     takeOver: ({ request, options }, response) => this.#takeOver(request, options, response),
     forget: ({ request }) => void this.#stops.delete(String(request.id)),
@@ -59,11 +59,11 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
   readonly #unsigned: FetchLike
   readonly #address: URL
 
-  constructor(url: URL, { openLine, secrets, auth, fetch, unsigned, ...options }: StreamableOptions) {
-    const answers = new Answers()
-    super(url, { ...options, fetch: tellRateLimits(tellRedirects(answers.watch(fetch))) })
-    this.#answers = answers
-    this.#lines = openLine && new FastCalls(url, openLine, secrets)
+  constructor(url: URL, { preparePost, secrets, auth, fetch, unsigned, ...options }: StreamableOptions) {
+    const responses = new ResponseTracker()
+    super(url, { ...options, fetch: throwRateLimits(rejectCrossOriginRedirects(responses.watch(fetch))) })
+    this.#responses = responses
+    this.#fastCalls = preparePost && new FastCalls(url, preparePost, secrets)
     this.#auth = auth
     this.#unsigned = unsigned
     this.#address = url
@@ -74,7 +74,7 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
    * farewell, and nobody waits long for what the server says to it.
    */
   async endSession(): Promise<void> {
-    if (this.sessionId === undefined || this.#answers.isForgotten) return
+    if (this.sessionId === undefined || this.#responses.isSessionUnknown) return
     const signed = this.#auth ? this.#auth.headers() : []
     if (signed === undefined) return
     const headers = new Headers({ 'mcp-session-id': this.sessionId })
@@ -84,25 +84,25 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
       method: 'DELETE',
       headers,
       redirect: 'manual',
-      signal: AbortSignal.timeout(FAREWELL_MS),
+      signal: AbortSignal.timeout(END_SESSION_MS),
     })
     await response.body?.cancel()
   }
 
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
     const single = !Array.isArray(message) && 'method' in message ? message : undefined
-    if (single?.method === 'notifications/cancelled') this.#giveUp(single.params?.requestId)
+    if (single?.method === 'notifications/cancelled') this.#cancel(single.params?.requestId)
     if (!single || !('id' in single)) return super.send(message as JSONRPCMessage, options)
     const request = single as JSONRPCRequest
-    const way = isFastCall(options) ? this.#wayOf(request) : undefined
-    return way ? this.#sendDirectly({ request, options }, way) : this.#sendBySdk(request, options)
+    const prepared = isFastCall(options) ? this.#prepare(request) : undefined
+    return prepared ? this.#sendDirectly({ request, options }, prepared) : this.#sendBySdk(request, options)
   }
 
-  #wayOf(request: JSONRPCRequest): PreparedPost | undefined {
-    if (!this.#auth) return this.#lines?.wayOf(request, this)
+  #prepare(request: JSONRPCRequest): PreparedPost | undefined {
+    if (!this.#auth) return this.#fastCalls?.prepare(request, this)
     const signed = this.#auth.headers()
-    const way = signed && this.#lines?.wayOf(request, this)
-    return way && { ...way, headers: [...way.headers, ...signed] }
+    const prepared = signed && this.#fastCalls?.prepare(request, this)
+    return prepared && { ...prepared, headers: [...prepared.headers, ...signed] }
   }
 
   /** Who was refused on the short way asks again on the long one, which can sign anew: nothing was done. */
@@ -118,16 +118,16 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     return super.close()
   }
 
-  #sendDirectly(call: DirectCall, { line, headers }: PreparedPost): Promise<void> {
+  #sendDirectly(call: DirectCall, { post, headers }: PreparedPost): Promise<void> {
     const { request, options } = call
     const signal = options?.requestSignal
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted()
-      const answer = new FastCallReader(call, this.#receiver, { resolve, reject })
-      const onBodyFailure = (error: HostError) => void this.#answers.broken.set(String(request.id), error)
-      const end = line({ body: JSON.stringify(request), headers, onBodyFailure }, answer)
+      const reader = new FastCallReader(call, this.#receiver, { resolve, reject })
+      const onBodyFailure = (error: HostError) => void this.#responses.broken.set(String(request.id), error)
+      const end = post({ body: JSON.stringify(request), headers, onBodyFailure }, reader)
       const stop = (reason: unknown) => {
-        answer.isStopped = true
+        reader.isStopped = true
         this.#stops.delete(String(request.id))
         end(reason)
       }
@@ -138,26 +138,26 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
 
   #fail({ request }: DirectCall, error: Error): void {
     this.#stops.delete(String(request.id))
-    this.#answers.broken.delete(String(request.id))
+    this.#responses.broken.delete(String(request.id))
     this.onerror?.(error)
   }
 
   /** `ready`: the answer, where it is already there. */
   #sendBySdk(request: JSONRPCRequest, options?: TransportSendOptions, ready?: Response): Promise<void> {
     const id = String(request.id)
-    if (ready) this.#answers.ready.set(id, ready)
+    if (ready) this.#responses.ready.set(id, ready)
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.()
-      this.#tellEnd(request)
+      this.#deliverStreamEnd(request)
     }
     const headers = { ...options?.headers, [REQUEST_HEADER]: id }
     const requestSignal = options?.requestSignal ?? this.#control(id)
     return super.send(request, { ...options, headers, requestSignal, onRequestStreamEnd })
   }
 
-  #tellEnd({ id }: JSONRPCRequest): void {
-    const data = this.#answers.broken.get(String(id))
-    this.#answers.broken.delete(String(id))
+  #deliverStreamEnd({ id }: JSONRPCRequest): void {
+    const data = this.#responses.broken.get(String(id))
+    this.#responses.broken.delete(String(id))
     this.#controllers.delete(String(id))
     this.onmessage?.({ jsonrpc: '2.0', id, error: { code: STREAM_ENDED, message: 'The stream ended.', data } })
   }
@@ -172,7 +172,7 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     return controller.signal
   }
 
-  #giveUp(requestId: unknown): void {
+  #cancel(requestId: unknown): void {
     const id = String(requestId)
     this.#controllers.get(id)?.abort()
     this.#controllers.delete(id)
@@ -181,13 +181,13 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
 }
 
 /** What is known of answers beside what the SDK is told, by the request's id. */
-class Answers {
+class ResponseTracker {
   /** Why one broke off: the SDK only says that a stream ended. */
   readonly broken = new Map<string, HostError>()
   /** Those that are already there. */
   readonly ready = new Map<string, Response>()
   /** The server no longer knows the session. */
-  isForgotten = false
+  isSessionUnknown = false
 
   watch(fetch: FetchLike): FetchLike {
     return async (input, init) => {
@@ -200,7 +200,7 @@ class Answers {
       this.ready.delete(id)
       const onBodyFailure = (error: HostError) => void this.broken.set(id, error)
       const response = ready ?? (await fetch(input, { ...init, headers, onBodyFailure } as GuardedInit))
-      if (response.status === 404) this.isForgotten = true
+      if (response.status === 404) this.isSessionUnknown = true
       return response
     }
   }
@@ -210,16 +210,16 @@ class Answers {
 /** As long as anybody means; who waits decides for themselves how long. */
 const MAX_WAIT_MS = 24 * 3_600_000
 
-export function tellRateLimits(fetch: FetchLike): FetchLike {
+export function throwRateLimits(fetch: FetchLike): FetchLike {
   return async (input, init) => {
     const response = await fetch(input, init)
     if (response.status !== 429) return response
     await response.body?.cancel().catch(() => {})
-    throw fromStatus(429, undefined, retryAfter(response.headers.get('retry-after')))
+    throw fromStatus(429, undefined, parseRetryAfter(response.headers.get('retry-after')))
   }
 }
 
-function retryAfter(header: string | null): number | undefined {
+function parseRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined
   const seconds = Number(header)
   const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now()

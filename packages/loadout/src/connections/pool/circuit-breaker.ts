@@ -1,6 +1,6 @@
 import { HostError } from '../../errors.ts'
 
-const TRIES = 3
+const MAX_FAILURES = 3
 const FIRST_MS = 1000
 const MAX_MS = 30_000
 
@@ -42,8 +42,8 @@ export function createBreaker(random: () => number = Math.random): Breaker {
     },
     failed(now) {
       failures++
-      if (failures < TRIES) return
-      const wait = Math.min(FIRST_MS * 2 ** (failures - TRIES), MAX_MS)
+      if (failures < MAX_FAILURES) return
+      const wait = Math.min(FIRST_MS * 2 ** (failures - MAX_FAILURES), MAX_MS)
       // Jitter, so that many who failed together do not come back together.
       openUntil = now + wait * (0.5 + random() / 2)
     },

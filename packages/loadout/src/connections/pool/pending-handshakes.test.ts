@@ -10,22 +10,22 @@ const silent = { name: 'silent', command: process.execPath, args: ['-e', 'setInt
 it('closing a host does not wait for a server that never answers', async () => {
   const host = createServices({ drivers: nodeDrivers({ stdio: 'on' }) })
   const { stored } = await host.toolkits.register(silent, ann)
-  const told = expect(host.catalog.introspect(stored, 'ann')).rejects.toMatchObject({ code: 'shutting-down' })
+  const rejection = expect(host.catalog.introspect(stored, 'ann')).rejects.toMatchObject({ code: 'shutting-down' })
   await expect.poll(() => host.connections.counts()).toMatchObject({ processes: 1, connections: { connecting: 1 } })
   await host.close()
-  await told
+  await rejection
 })
 
 it('removing a toolkit ends its starting process and rejects waiting callers', async () => {
   await using host = createServices({ drivers: nodeDrivers({ stdio: 'on' }) })
   const { stored } = await host.toolkits.register(silent, ann)
   const looking = host.catalog.introspect(stored, 'ann')
-  const told = expect(looking).rejects.toMatchObject({ code: 'cancelled' })
+  const rejection = expect(looking).rejects.toMatchObject({ code: 'cancelled' })
   await expect.poll(() => host.connections.counts()).toMatchObject({ processes: 1, connections: { connecting: 1 } })
   // A handshake that took all of its time would end with a timeout, and not so.
   await provenWithin(5000, async () => {
     await host.toolkits.remove(stored.uscoId, ann)
-    await told
+    await rejection
   })
   await expect.poll(() => host.connections.counts().processes).toBe(0)
 })

@@ -5,7 +5,7 @@ import type { TraceMeta } from '../../telemetry/trace-context.ts'
 import type { ConnectionTarget } from '../connection.ts'
 
 /** How long a start may take, and the setting that says so. */
-export type StartLimits = Pick<ConnectionTarget, 'connectMs' | 'mostMs' | 'setting'>
+export type StartLimits = Pick<ConnectionTarget, 'connectMs' | 'maxMs' | 'setting'>
 
 export interface Opening {
   limits: StartLimits
@@ -24,21 +24,21 @@ export interface OpeningKey {
 }
 
 export class PendingHandshakes {
-  readonly #underWay = new Map<AbortController, OpeningKey & { over: Promise<unknown> }>()
+  readonly #pending = new Map<AbortController, OpeningKey & { settled: Promise<unknown> }>()
 
   async track<T>(key: OpeningKey, open: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController()
     const opening = open(controller.signal)
-    this.#underWay.set(controller, { ...key, over: opening.catch(() => {}) })
+    this.#pending.set(controller, { ...key, settled: opening.catch(() => {}) })
     try {
       return await opening
     } finally {
-      this.#underWay.delete(controller)
+      this.#pending.delete(controller)
     }
   }
 
   /** For all users, because the toolkit is gone. */
-  giveUp(toolkit: string): void {
+  cancelToolkit(toolkit: string): void {
     void this.#abort((key) => key.toolkit === toolkit, cancelled('The toolkit was removed while it connected.'))
   }
 
@@ -52,11 +52,11 @@ export class PendingHandshakes {
     return this.#abort((key) => key.toolkit === toolkit && key.userId === userId, cancelled('The start was cancelled.'))
   }
 
-  async #abort(isMeant: (key: OpeningKey) => boolean, why: HostError): Promise<boolean> {
-    const meant = [...this.#underWay].filter(([, key]) => isMeant(key))
-    for (const [controller] of meant) controller.abort(why)
-    await Promise.all(meant.map(([, { over }]) => over))
-    return meant.length > 0
+  async #abort(matches: (key: OpeningKey) => boolean, reason: HostError): Promise<boolean> {
+    const targets = [...this.#pending].filter(([, key]) => matches(key))
+    for (const [controller] of targets) controller.abort(reason)
+    await Promise.all(targets.map(([, { settled }]) => settled))
+    return targets.length > 0
   }
 }
 
@@ -69,44 +69,44 @@ const QUIET_MS = 30_000
 export interface StartClock extends StartLimits {
   signal?: AbortSignal | undefined
   /** When the command last printed something, by `performance.now()`. */
-  movedAt?: (() => number | undefined) | undefined
+  lastOutputAt?: (() => number | undefined) | undefined
 }
 
 /** A handshake with its limits: so long, longer while the command makes progress, and no longer than it is wanted. */
-export async function within<T>(work: Promise<T>, clock: StartClock): Promise<T> {
+export async function withStartLimits<T>(work: Promise<T>, clock: StartClock): Promise<T> {
   const { signal } = clock
   let timer: ReturnType<typeof setTimeout> | undefined
-  let giveUp: (() => void) | undefined
-  const late = new Promise<never>((_, reject) => {
+  let onAbort: (() => void) | undefined
+  const deadline = new Promise<never>((_, reject) => {
     const startedAt = performance.now()
     const check = () => {
-      const moreMs = moreTime(clock, startedAt)
+      const moreMs = remainingMs(clock, startedAt)
       if (moreMs > 0) timer = setTimeout(check, moreMs)
-      else reject(tooLate(clock, performance.now() - startedAt))
+      else reject(timeoutError(clock, performance.now() - startedAt))
     }
     timer = setTimeout(check, clock.connectMs)
-    giveUp = () => reject(HostError.is(signal?.reason) ? signal.reason : new HostError('cancelled'))
-    if (signal?.aborted) giveUp()
-    else signal?.addEventListener('abort', giveUp, { once: true })
+    onAbort = () => reject(HostError.is(signal?.reason) ? signal.reason : new HostError('cancelled'))
+    if (signal?.aborted) onAbort()
+    else signal?.addEventListener('abort', onAbort, { once: true })
   })
   try {
-    return await Promise.race([work, late])
+    return await Promise.race([work, deadline])
   } finally {
     clearTimeout(timer)
-    if (giveUp) signal?.removeEventListener('abort', giveUp)
+    if (onAbort) signal?.removeEventListener('abort', onAbort)
     // Whatever comes of it later is nobody's any more.
     work.catch(() => {})
   }
 }
 
-function moreTime({ connectMs, mostMs = connectMs, movedAt }: StartClock, startedAt: number): number {
+function remainingMs({ connectMs, maxMs = connectMs, lastOutputAt }: StartClock, startedAt: number): number {
   const now = performance.now()
-  const moved = movedAt?.()
-  if (moved === undefined) return 0
-  return Math.min(moved + Math.min(QUIET_MS, connectMs) - now, startedAt + mostMs - now)
+  const printedAt = lastOutputAt?.()
+  if (printedAt === undefined) return 0
+  return Math.min(printedAt + Math.min(QUIET_MS, connectMs) - now, startedAt + maxMs - now)
 }
 
-function tooLate({ connectMs, setting = 'timeouts.connectMs' }: StartClock, tookMs: number): HostError {
+function timeoutError({ connectMs, setting = 'timeouts.connectMs' }: StartClock, tookMs: number): HostError {
   const seconds = Math.max(connectMs, Math.floor(tookMs / 1000) * 1000) / 1000
   return new HostError('server-timeout', {
     detail: `The server did not answer within ${seconds} s.`,

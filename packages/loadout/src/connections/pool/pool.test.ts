@@ -156,7 +156,7 @@ describe('the connection pool', () => {
     for (let i = 0; i < 3; i++) expect(await failing('ann')).toBe('server-unreachable')
     expect(await failing('ann')).toBe('cooling-down')
     expect(await failing('bob')).toBe('server-unreachable')
-    pool.forgive('kit')
+    pool.resetBreaker('kit')
     await lease(key('ann'))
   })
 
@@ -202,11 +202,11 @@ describe('the connection pool', () => {
 
   it('leases nothing after it is closed', async () => {
     start()
-    const held = await lease(key('ann'))
+    const leased = await lease(key('ann'))
     await pool.close()
     expect(opened[0]?.closed).toBe(true)
     await expect(lease(key('ann'))).rejects.toMatchObject({ code: 'shutting-down' })
-    held.release()
+    leased.release()
   })
 })
 

@@ -24,7 +24,7 @@ interface Entry {
   idle: ReturnType<typeof setTimeout> | undefined
   freeSlot: () => void
   /** What its last user found wrong with it. */
-  why?: HostError
+  failure?: HostError
 }
 
 const DEFAULTS = { idleMs: 60_000, maxAgeMs: 3_600_000, maxPerUser: 32, maxPerHost: 512, queueMs: 5000 }
@@ -36,7 +36,7 @@ export function createPool(options: PoolOptions = {}): Pool {
 class ConnectionPool implements Pool {
   readonly #entries = new Map<string, Entry>()
   /** Retired and not ended yet: calls in flight finish on them. */
-  readonly #leaving = new Set<Entry>()
+  readonly #draining = new Set<Entry>()
   readonly #breakers = new Map<string, Breaker>()
   readonly #options: Required<PoolOptions>
   readonly #slots: FairSemaphore
@@ -59,7 +59,7 @@ class ConnectionPool implements Pool {
     entry.idleMs = idleMs
     try {
       const connection = await entry.opening
-      return this.#leaseOf(entry, connection)
+      return this.#createLease(entry, connection)
     } catch (error) {
       entry.leases--
       throw error
@@ -67,19 +67,19 @@ class ConnectionPool implements Pool {
   }
 
   async retire(toolkit: string, keep: (key: PoolKey) => boolean = () => false): Promise<void> {
-    const leaving = [...this.#entries.values()].filter(({ key }) => key.toolkit === toolkit && !keep(key))
+    const retiring = [...this.#entries.values()].filter(({ key }) => key.toolkit === toolkit && !keep(key))
     await Promise.all(
-      leaving.map(async (entry) => {
+      retiring.map(async (entry) => {
         this.#retireEntry(entry)
         if (entry.leases === 0) await this.#end(entry)
       }),
     )
   }
 
-  forgive(toolkit: string, userId?: string | null): void {
+  resetBreaker(toolkit: string, userId?: string | null): void {
     for (const id of this.#breakers.keys()) {
-      const [of, , whose] = JSON.parse(id) as [string, string, string | null]
-      if (of === toolkit && (userId === undefined || whose === userId)) this.#breakers.delete(id)
+      const [keyToolkit, , keyUserId] = JSON.parse(id) as [string, string, string | null]
+      if (keyToolkit === toolkit && (userId === undefined || keyUserId === userId)) this.#breakers.delete(id)
     }
   }
 
@@ -93,13 +93,13 @@ class ConnectionPool implements Pool {
     const connections = { idle: 0, leased: 0, connecting: 0 }
     for (const { connection, leases } of this.#entries.values())
       connections[connection === undefined ? 'connecting' : leases > 0 ? 'leased' : 'idle']++
-    for (const { leases } of this.#leaving) if (leases > 0) connections.leased++
+    for (const { leases } of this.#draining) if (leases > 0) connections.leased++
     return { connections, waiting: this.#slots.waiting() }
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all([...this.#entries.values(), ...this.#leaving].map((entry) => this.#drop(entry)))
+    await Promise.all([...this.#entries.values(), ...this.#draining].map((entry) => this.#drop(entry)))
   }
 
   async #open(key: PoolKey, open: OpenLeased): Promise<Entry> {
@@ -107,11 +107,11 @@ class ConnectionPool implements Pool {
     this.#breakers.get(id)?.assertClosed(Date.now())
     const freeSlot = await this.#slots.take(key.userId)
     // While this one waited for a place, the pool may have closed, or another opened the same.
-    const meanwhile = this.#entries.get(id)
-    if (meanwhile || this.#closed) freeSlot()
+    const existing = this.#entries.get(id)
+    if (existing || this.#closed) freeSlot()
     if (this.#closed) throw new HostError('shutting-down')
-    if (meanwhile) return meanwhile
-    const opening = open(() => this.#lost(entry))
+    if (existing) return existing
+    const opening = open(() => this.#onLost(entry))
     const entry: Entry = {
       key,
       opening,
@@ -150,22 +150,22 @@ class ConnectionPool implements Pool {
     breaker.failed(Date.now())
   }
 
-  #leaseOf(entry: Entry, connection: Connection): Lease {
-    let given = false
-    const giveBack = (broken: boolean, why?: HostError) => {
-      if (given) return
-      given = true
+  #createLease(entry: Entry, connection: Connection): Lease {
+    let isReturned = false
+    const returnLease = (broken: boolean, failure?: HostError) => {
+      if (isReturned) return
+      isReturned = true
       entry.leases--
       if (broken) this.#retireEntry(entry)
-      if (why && !entry.why) {
-        entry.why = why
-        this.#options.onChange(entry.key, { status: 'error', error: why })
+      if (failure && !entry.failure) {
+        entry.failure = failure
+        this.#options.onChange(entry.key, { status: 'error', error: failure })
       }
       if (entry.leases > 0) return
       if (entry.retired) void this.#end(entry)
       else this.#startIdling(entry)
     }
-    return { connection, release: () => giveBack(false), discard: (why) => giveBack(true, why) }
+    return { connection, release: () => returnLease(false), discard: (why) => returnLease(true, why) }
   }
 
   #startIdling(entry: Entry): void {
@@ -189,7 +189,7 @@ class ConnectionPool implements Pool {
 
   #retireEntry(entry: Entry): void {
     entry.retired = true
-    if (!entry.ended) this.#leaving.add(entry)
+    if (!entry.ended) this.#draining.add(entry)
     if (this.#entries.get(keyOf(entry.key)) === entry) this.#entries.delete(keyOf(entry.key))
   }
 
@@ -198,7 +198,7 @@ class ConnectionPool implements Pool {
   }
 
   /** The server ended it. */
-  #lost(entry: Entry): void {
+  #onLost(entry: Entry): void {
     if (entry.retired) return
     this.#retireEntry(entry)
     void this.#end(entry)
@@ -215,12 +215,12 @@ class ConnectionPool implements Pool {
     entry.ended = true
     const connection = await entry.opening.catch(() => undefined)
     await connection?.close()
-    this.#leaving.delete(entry)
+    this.#draining.delete(entry)
     // A new one of the same toolkit and user is what people want to hear of.
-    const replaced = [...this.#entries.values()].some(
+    const isReplaced = [...this.#entries.values()].some(
       ({ key }) => key.toolkit === entry.key.toolkit && key.userId === entry.key.userId,
     )
-    if (connection && !replaced && !entry.why) this.#options.onChange(entry.key, { status: 'disconnected' })
+    if (connection && !isReplaced && !entry.failure) this.#options.onChange(entry.key, { status: 'disconnected' })
   }
 
   #forget(entry: Entry): void {
@@ -231,14 +231,14 @@ class ConnectionPool implements Pool {
 
   /** Makes room by closing what idles longest, of this user where that is given. */
   #evict(userId: string | null | undefined): boolean {
-    let longest: Entry | undefined
+    let oldest: Entry | undefined
     for (const entry of this.#entries.values()) {
-      const idles = entry.leases === 0 && entry.connection !== undefined
-      if (!idles || (userId !== undefined && entry.key.userId !== userId)) continue
-      if (longest === undefined || entry.idleSince < longest.idleSince) longest = entry
+      const isIdle = entry.leases === 0 && entry.connection !== undefined
+      if (!isIdle || (userId !== undefined && entry.key.userId !== userId)) continue
+      if (oldest === undefined || entry.idleSince < oldest.idleSince) oldest = entry
     }
-    if (!longest) return false
-    void this.#drop(longest)
+    if (!oldest) return false
+    void this.#drop(oldest)
     return true
   }
 }
@@ -276,7 +276,7 @@ export interface Lease {
   connection: Connection
   release(): void
   /** Gives it back as broken: nobody gets it again. `why` is what people see of it. */
-  discard(why?: HostError): void
+  discard(failure?: HostError): void
 }
 
 export type OpenLeased = (onClosed: () => void) => Promise<Connection>
@@ -287,7 +287,7 @@ export interface Pool {
   /** Closes a toolkit's connections: idle ones now, used ones when their calls end. */
   retire(toolkit: string, keep?: (key: PoolKey) => boolean): Promise<void>
   /** Lets the next lease try at once, whatever failed before. */
-  forgive(toolkit: string, userId?: string | null): void
+  resetBreaker(toolkit: string, userId?: string | null): void
   status(): PoolStatus[]
   counts(): PoolCounts
   close(): Promise<void>

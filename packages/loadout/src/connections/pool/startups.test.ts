@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { imitated } from '../../../test/fixtures/imitated.ts'
 import { HostError } from '../../errors.ts'
 import type { ToolkitState } from '../../schema/toolkit/toolkit.ts'
-import { within } from './pending-handshakes.ts'
+import { withStartLimits } from './pending-handshakes.ts'
 import { Startups } from './startups.ts'
 
 const isGone = (pid: number) => {
@@ -54,15 +54,15 @@ describe('startup phases', () => {
 
   it('notify listeners of a phase at once and throttle output lines', () => {
     vi.useFakeTimers()
-    let told = 0
-    const startups = new Startups(() => told++)
-    startups.moved('id', { phase: 'starting' }, [])
-    expect(told).toBe(1)
-    for (let line = 0; line < 1000; line++) startups.moved('id', { phase: 'starting', lastLine: `${line}` }, [])
-    expect(told).toBe(1)
+    let notifications = 0
+    const startups = new Startups(() => notifications++)
+    startups.update('id', { phase: 'starting' }, [])
+    expect(notifications).toBe(1)
+    for (let line = 0; line < 1000; line++) startups.update('id', { phase: 'starting', lastLine: `${line}` }, [])
+    expect(notifications).toBe(1)
     vi.advanceTimersByTime(1000)
-    expect(told).toBe(2)
-    expect(startups.of('id')).toEqual({ phase: 'starting', lastLine: '999' })
+    expect(notifications).toBe(2)
+    expect(startups.get('id')).toEqual({ phase: 'starting', lastLine: '999' })
   })
 })
 
@@ -78,7 +78,9 @@ describe('the startup timeout', () => {
 
   it('applies if nothing is printed and names the setting', async () => {
     vi.useFakeTimers()
-    const seen = outcome(within(never(), { connectMs: 60_000, mostMs: 300_000, setting: 'timeouts.introspectMs' }))
+    const seen = outcome(
+      withStartLimits(never(), { connectMs: 60_000, maxMs: 300_000, setting: 'timeouts.introspectMs' }),
+    )
     await vi.advanceTimersByTimeAsync(59_000)
     expect(seen.error).toBeUndefined()
     await vi.advanceTimersByTimeAsync(1000)
@@ -91,7 +93,9 @@ describe('the startup timeout', () => {
 
   it('is extended while the command prints, up to the overall limit', async () => {
     vi.useFakeTimers()
-    const seen = outcome(within(never(), { connectMs: 60_000, mostMs: 300_000, movedAt: () => performance.now() }))
+    const seen = outcome(
+      withStartLimits(never(), { connectMs: 60_000, maxMs: 300_000, lastOutputAt: () => performance.now() }),
+    )
     await vi.advanceTimersByTimeAsync(299_000)
     expect(seen.error).toBeUndefined()
     await vi.advanceTimersByTimeAsync(1000)
@@ -101,7 +105,7 @@ describe('the startup timeout', () => {
   it('expires 30 s after the last output line once the limit has passed', async () => {
     vi.useFakeTimers()
     let last = 0
-    const seen = outcome(within(never(), { connectMs: 60_000, mostMs: 300_000, movedAt: () => last }))
+    const seen = outcome(withStartLimits(never(), { connectMs: 60_000, maxMs: 300_000, lastOutputAt: () => last }))
     await vi.advanceTimersByTimeAsync(50_000)
     last = performance.now()
     await vi.advanceTimersByTimeAsync(29_000)
@@ -140,18 +144,18 @@ describe('a cancelled startup', () => {
   it('ends the process, rejects waiting callers and shows the server as disconnected', async () => {
     await using world = imitated()
     const { host } = world
-    const heard = await world.add('mute', { answers: false })
+    const server = await world.add('mute', { answers: false })
     const stored = await host.toolkits.find('ann', 'mute')
     const looking = expect(world.introspect('mute')).rejects.toMatchObject({ code: 'cancelled' })
-    await expect.poll(() => heard.pids().length).toBe(1)
+    await expect.poll(() => server.pids().length).toBe(1)
     expect(await host.connections.cancel(stored, 'ann')).toBe(true)
     await looking
-    expect(heard.pids().every(isGone)).toBe(true)
+    expect(server.pids().every(isGone)).toBe(true)
     const cancelled = { status: 'disconnected', reason: 'The start was cancelled.' }
     expect((await host.views.one('ann', 'mute')).state).toMatchObject(cancelled)
     // Whoever lists servers does not start it again.
     expect((await host.views.list('ann'))[0]?.state).toMatchObject(cancelled)
-    expect({ starts: heard.pids().length, again: await host.connections.cancel(stored, 'ann') }).toEqual({
+    expect({ starts: server.pids().length, again: await host.connections.cancel(stored, 'ann') }).toEqual({
       starts: 1,
       again: false,
     })
@@ -159,20 +163,20 @@ describe('a cancelled startup', () => {
 
   it('ends the process even while tools are first listed', async () => {
     await using world = imitated()
-    const heard = await world.add('mute', { ignores: ['tools/list'] })
+    const server = await world.add('mute', { ignores: ['tools/list'] })
     const looking = expect(world.introspect('mute')).rejects.toMatchObject({ code: 'cancelled' })
     await expect.poll(async () => (await world.host.views.one('ann', 'mute')).state.phase).toBe('listing')
     await world.host.connections.cancel(await world.host.toolkits.find('ann', 'mute'), 'ann')
     await looking
-    await expect.poll(() => heard.pids().every(isGone)).toBe(true)
+    await expect.poll(() => server.pids().every(isGone)).toBe(true)
   })
 
   it('cannot be requested by another user', async () => {
     await using world = imitated()
-    const heard = await world.add('mute', { answers: false })
+    const server = await world.add('mute', { answers: false })
     const looking = world.introspect('mute').catch((error: unknown) => HostError.from(error).code)
     const stored = await world.host.toolkits.find('ann', 'mute')
-    await expect.poll(() => heard.pids().length).toBe(1)
+    await expect.poll(() => server.pids().length).toBe(1)
     expect(await world.host.connections.cancel(stored, 'bob')).toBe(false)
     expect(await world.host.connections.cancel(stored, 'ann')).toBe(true)
     expect(await looking).toBe('cancelled')

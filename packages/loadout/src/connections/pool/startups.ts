@@ -15,14 +15,14 @@ export class Startups {
   /** Connections whose first list has arrived: a later refresh is no start. */
   readonly #listed = new Set<string>()
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
-  readonly #tell: (id: string) => void
+  readonly #notify: (id: string) => void
 
-  constructor(tell: (id: string) => void) {
-    this.#tell = tell
+  constructor(notify: (id: string) => void) {
+    this.#notify = notify
   }
 
   /** The progress of a connection that is being opened. */
-  of(id: string): StartProgress | undefined {
+  get(id: string): StartProgress | undefined {
     return this.#progress.get(id)
   }
 
@@ -35,12 +35,12 @@ export class Startups {
     this.#listed.delete(id)
   }
 
-  moved(id: string, { phase, lastLine }: StartProgress, secrets: readonly string[]): void {
-    const before = this.#progress.get(id)
-    const line = lastLine === undefined ? before?.lastLine : shown(lastLine, secrets)
+  update(id: string, { phase, lastLine }: StartProgress, secrets: readonly string[]): void {
+    const previous = this.#progress.get(id)
+    const line = lastLine === undefined ? previous?.lastLine : sanitizeLine(lastLine, secrets)
     this.#progress.set(id, { phase, ...(line === undefined ? {} : { lastLine: line }) })
-    if (before?.phase !== phase) this.#flush(id)
-    else if (before.lastLine !== line && !this.#timers.has(id)) {
+    if (previous?.phase !== phase) this.#flush(id)
+    else if (previous.lastLine !== line && !this.#timers.has(id)) {
       const timer = setTimeout(() => this.#flush(id), LINE_EVERY_MS)
       timer.unref?.()
       this.#timers.set(id, timer)
@@ -48,7 +48,7 @@ export class Startups {
   }
 
   /** The connection is open, or failed. */
-  over(id: string): void {
+  finish(id: string): void {
     this.#progress.delete(id)
     clearTimeout(this.#timers.get(id))
     this.#timers.delete(id)
@@ -62,19 +62,19 @@ export class Startups {
       this.#listed.add(id)
       return result
     } finally {
-      const left = (this.#listing.get(id) ?? 1) - 1
-      if (left > 0) this.#listing.set(id, left)
+      const remaining = (this.#listing.get(id) ?? 1) - 1
+      if (remaining > 0) this.#listing.set(id, remaining)
       else this.#listing.delete(id)
-      this.#tell(id)
+      this.#notify(id)
     }
   }
 
   #flush(id: string): void {
     clearTimeout(this.#timers.get(id))
     this.#timers.delete(id)
-    this.#tell(id)
+    this.#notify(id)
   }
 }
 
-const shown = (line: string, secrets: readonly string[]) =>
+const sanitizeLine = (line: string, secrets: readonly string[]) =>
   sanitizeText(redact(line, secrets)).trim().slice(0, MAX_LINE_LENGTH)

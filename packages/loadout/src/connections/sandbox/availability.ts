@@ -14,7 +14,7 @@ const INSTALL =
 const NAMESPACES =
   'Ask the operator to allow user namespaces: `sysctl -w user.max_user_namespaces=15000`, on Debian also `kernel.unprivileged_userns_clone=1`, on Ubuntu `kernel.apparmor_restrict_unprivileged_userns=0`; in a container, a seccomp profile that allows unshare. Or use a remote server (a URL).'
 const TIMEOUT_MS = 10_000
-const WORDS = 300
+const MAX_OUTPUT_LENGTH = 300
 
 /** Throws `stdio-refused` unless a sandbox can be made. */
 export async function assertAvailable(groups: ProcessGroups, frame: Frame): Promise<void> {
@@ -27,17 +27,17 @@ export async function assertAvailable(groups: ProcessGroups, frame: Frame): Prom
     throw error
   })
   if (outcome.code === 0) return
-  const words = sanitizeText(outcome.output.slice(-WORDS))
+  const output = sanitizeText(outcome.output.slice(-MAX_OUTPUT_LENGTH))
   if (namespacesAreOff())
-    throw refused(`User namespaces are off on this machine. bubblewrap said: ${words}`, NAMESPACES)
+    throw refused(`User namespaces are off on this machine. bubblewrap said: ${output}`, NAMESPACES)
   throw refused(
-    `bubblewrap could not make a sandbox (0.8 or newer and prlimit are needed). It said: ${words}`,
+    `bubblewrap could not make a sandbox (0.8 or newer and prlimit are needed). It said: ${output}`,
     `${NAMESPACES} Where it is older or prlimit is missing: ${INSTALL}`,
   )
 }
 
 function namespacesAreOff(): boolean {
-  const says = (name: string, value: string) => {
+  const isSetTo = (name: string, value: string) => {
     try {
       return readFileSync(`/proc/sys/${name}`, 'utf8').trim() === value
     } catch {
@@ -45,16 +45,16 @@ function namespacesAreOff(): boolean {
     }
   }
   return (
-    says('user/max_user_namespaces', '0') ||
-    says('kernel/unprivileged_userns_clone', '0') ||
-    says('kernel/apparmor_restrict_unprivileged_userns', '1')
+    isSetTo('user/max_user_namespaces', '0') ||
+    isSetTo('kernel/unprivileged_userns_clone', '0') ||
+    isSetTo('kernel/apparmor_restrict_unprivileged_userns', '1')
   )
 }
 
 const refused = (detail: string, action: string) => new HostError('stdio-refused', { detail, action })
 
 /** Whether everybody may enter the folder or run the program, and reach it. */
-export function othersMayUse(path: string): boolean {
+export function isWorldAccessible(path: string): boolean {
   const may = (statSync(path).mode & 0o001) !== 0
-  return may && (dirname(path) === path || othersMayUse(dirname(path)))
+  return may && (dirname(path) === path || isWorldAccessible(dirname(path)))
 }

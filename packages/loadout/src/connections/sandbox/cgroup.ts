@@ -44,9 +44,9 @@ export function createCgroups(): Cgroups {
           for (const folder of folders) await writeFile(join(folder, 'cgroup.procs'), String(pid))
         },
         remove: async () => {
-          const all = Promise.all(folders.map((folder) => removeSoon(folder)))
-          removing.add(all)
-          await all.finally(() => removing.delete(all))
+          const removal = Promise.all(folders.map((folder) => removeWhenEmpty(folder)))
+          removing.add(removal)
+          await removal.finally(() => removing.delete(removal))
         },
       }
     },
@@ -63,7 +63,7 @@ async function unified(name: string, limits: Required<SandboxLimits>): Promise<s
   for (const parent of new Set([join(ROOT, own), join(ROOT, dirname(own))])) {
     await writeFile(join(parent, 'cgroup.subtree_control'), '+memory +pids').catch(() => {})
     const wanted = { 'memory.max': limits.memoryBytes, 'pids.max': limits.processes }
-    const folder = await made(join(parent, name), wanted)
+    const folder = await createFolder(join(parent, name), wanted)
     // Not every kernel counts what it swaps.
     if (folder) await writeFile(join(folder, 'memory.swap.max'), '0').catch(() => {})
     if (folder) return [folder]
@@ -73,9 +73,9 @@ async function unified(name: string, limits: Required<SandboxLimits>): Promise<s
 
 /** A tree for each (version 1). */
 async function separate(name: string, limits: Required<SandboxLimits>): Promise<string[] | undefined> {
-  const place = async (controller: string) => join(ROOT, controller, (await ownPath(controller)) ?? '/', name)
-  const memory = await made(await place('memory'), { 'memory.limit_in_bytes': limits.memoryBytes })
-  const pids = memory && (await made(await place('pids'), { 'pids.max': limits.processes }))
+  const cgroupPath = async (controller: string) => join(ROOT, controller, (await ownPath(controller)) ?? '/', name)
+  const memory = await createFolder(await cgroupPath('memory'), { 'memory.limit_in_bytes': limits.memoryBytes })
+  const pids = memory && (await createFolder(await cgroupPath('pids'), { 'pids.max': limits.processes }))
   if (memory && !pids) await rmdir(memory).catch(() => {})
   return memory && pids ? [memory, pids] : undefined
 }
@@ -86,7 +86,7 @@ async function ownPath(controller: string): Promise<string | undefined> {
   return lines.map((line) => line.split(':')).find(([, names = '']) => names.split(',').includes(controller))?.[2]
 }
 
-async function made(folder: string, limits: Record<string, number>): Promise<string | undefined> {
+async function createFolder(folder: string, limits: Record<string, number>): Promise<string | undefined> {
   try {
     await mkdir(folder)
     for (const [file, value] of Object.entries(limits)) await writeFile(join(folder, file), String(value))
@@ -97,7 +97,7 @@ async function made(folder: string, limits: Record<string, number>): Promise<str
   }
 }
 
-async function removeSoon(folder: string): Promise<void> {
+async function removeWhenEmpty(folder: string): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const done = await rmdir(folder).then(
       () => true,

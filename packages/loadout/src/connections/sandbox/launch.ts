@@ -9,12 +9,12 @@ import { HostError } from '../../errors.ts'
 import type { GuardOptions } from '../http/guard/guarded-fetch.ts'
 import type { ProcessGroups, ProcessSpec } from '../stdio/process-group.ts'
 import type { CommandLine } from '../stdio/template.ts'
-import { assertAvailable, othersMayUse } from './availability.ts'
+import { assertAvailable, isWorldAccessible } from './availability.ts'
 import { type Cgroup, createCgroups } from './cgroup.ts'
 import { limitsFor, type SandboxLimits } from './limits.ts'
 import { type Egress, openEgress, sweepSockets } from './network/egress.ts'
 import { RELAY, RELAY_ENV, RELAY_SOCKET_DIR } from './network/relay.ts'
-import { admitted, type Bind, composeSandbox, type Frame, NODE } from './profile.ts'
+import { type Bind, composeSandbox, type Frame, NODE, withAdmission } from './profile.ts'
 
 export interface LaunchOptions {
   /** What its hosts are judged by. */
@@ -28,9 +28,9 @@ export interface Launcher {
   /** Throws `stdio-refused` where there can be no sandbox. */
   assertReady(): Promise<void>
   /** The command and its folder are those inside. */
-  compose(line: CommandLine, surroundings: LaunchOptions): Promise<ProcessSpec>
+  compose(line: CommandLine, options: LaunchOptions): Promise<ProcessSpec>
   /** Whether the kernel keeps accounts of sandboxes here, so that all of one has a limit. */
-  hasAccounts(): Promise<boolean>
+  hasCgroups(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -44,71 +44,71 @@ export interface LauncherOptions {
 export function createLauncher(groups: ProcessGroups, options: LauncherOptions = {}): Launcher {
   const { bwrap = 'bwrap' } = options
   const cgroups = options.cgroups === false ? undefined : createCgroups()
-  const ends = new Set<Promise<unknown>>()
+  const cleanups = new Set<Promise<unknown>>()
   let available: Promise<void> | undefined
   let swept: Promise<void> | undefined
 
   const frame = async (): Promise<Frame> => {
     // A root host takes a number that nobody has, for each sandbox another.
     const uid = process.getuid?.() === 0 ? randomInt(0x4000_0000, 0x7000_0000) : undefined
-    const found = { bwrap, node: nodeFor(uid), uid }
+    const detected = { bwrap, node: nodeFor(uid), uid }
     swept ??= sweepSockets()
     // What was missing may be there the next time.
-    available ??= assertAvailable(groups, found).catch((error) => {
+    available ??= assertAvailable(groups, detected).catch((error) => {
       available = undefined
       throw error
     })
     await available
-    return found
+    return detected
   }
 
   /** Told when a sandbox is gone; `close` waits for what is then taken away. */
-  const whenGone = (take: () => Promise<unknown>) => () => {
-    const taking = take().catch(() => {})
-    ends.add(taking)
-    void taking.finally(() => ends.delete(taking))
+  const cleanupWith = (cleanUp: () => Promise<unknown>) => () => {
+    const cleaning = cleanUp().catch(() => {})
+    cleanups.add(cleaning)
+    void cleaning.finally(() => cleanups.delete(cleaning))
   }
 
-  const accountFor = async (limits: SandboxLimits): Promise<Cgroup | undefined> => {
-    const account = await cgroups?.open(limitsFor(limits, true))
-    if (!account && options.cgroups === 'required') throw noAccounts()
-    return account
+  const openCgroup = async (limits: SandboxLimits): Promise<Cgroup | undefined> => {
+    const cgroup = await cgroups?.open(limitsFor(limits, true))
+    if (!cgroup && options.cgroups === 'required') throw cgroupsUnavailable()
+    return cgroup
   }
 
   return {
     async assertReady() {
       await frame()
     },
-    async compose(line, { guard, limits: given, binds = [] }) {
-      const made = await frame()
-      if (made.uid !== undefined)
-        for (const { from, writable } of binds) if (writable) await chown(from, made.uid, made.uid)
-      const account = await accountFor(given)
-      const limits = limitsFor(given, account !== undefined)
+    async compose(line, { guard, limits: requested, binds = [] }) {
+      const sandboxFrame = await frame()
+      if (sandboxFrame.uid !== undefined)
+        for (const { from, writable } of binds) if (writable) await chown(from, sandboxFrame.uid, sandboxFrame.uid)
+      const cgroup = await openCgroup(requested)
+      const limits = limitsFor(requested, cgroup !== undefined)
       try {
         const { spec, egress } = line.hosts?.length
-          ? await withHosts(made, { ...line, hosts: line.hosts }, { guard, limits, binds })
-          : { spec: composeSandbox(made, { ...line, limits, binds }), egress: undefined }
-        const onEnd = whenGone(async () => Promise.all([account?.remove(), egress?.close()]))
-        return { ...(account ? admitted(spec, account.admit) : spec), onEnd }
+          ? await withHosts(sandboxFrame, { ...line, hosts: line.hosts }, { guard, limits, binds })
+          : { spec: composeSandbox(sandboxFrame, { ...line, limits, binds }), egress: undefined }
+        const onEnd = cleanupWith(async () => Promise.all([cgroup?.remove(), egress?.close()]))
+        return { ...(cgroup ? withAdmission(spec, cgroup.admit) : spec), onEnd }
       } catch (error) {
-        await account?.remove()
+        await cgroup?.remove()
         throw error
       }
     },
-    async hasAccounts() {
-      const account = await cgroups?.open(limitsFor({}, true))
-      await account?.remove()
-      return account !== undefined
+    async hasCgroups() {
+      const cgroup = await cgroups?.open(limitsFor({}, true))
+      await cgroup?.remove()
+      return cgroup !== undefined
     },
     async close() {
-      await Promise.all([swept, ...ends])
+      await Promise.all([swept, ...cleanups])
       await cgroups?.close()
     },
   }
 }
 
-const noAccounts = () =>
+const cgroupsUnavailable = () =>
   new HostError('stdio-refused', {
     detail: 'The kernel keeps no accounts (cgroups) for this host, and the operator wants them for every sandbox.',
     action:
@@ -138,7 +138,7 @@ async function withHosts(
 /** This Node, where whoever runs inside may read it. */
 function nodeFor(uid: number | undefined): string | undefined {
   const node = realpathSync(process.execPath)
-  return uid === undefined || othersMayUse(node) ? node : undefined
+  return uid === undefined || isWorldAccessible(node) ? node : undefined
 }
 
 function assertNode({ node }: Frame): void {

@@ -32,8 +32,8 @@ describe('a sandbox limit', () => {
     const eat = `const all = []; for (let i = 0; i < 120; i++) all.push(Buffer.alloc(1 << 20, 1)); setTimeout(() => console.log(all.length), 1000)`
     const feast = `const { spawn } = require('node:child_process'); const ends = await Promise.all([1, 2, 3, 4].map(() => new Promise((resolve) => spawn(process.execPath, ['-e', ${JSON.stringify(eat)}]).on('exit', (code, signal) => resolve(signal ?? code))))); return ends`
     const outcome = await inside.run(feast).catch((error) => ({ value: [error.code] }))
-    const allLived = JSON.stringify(outcome.value) === '[0,0,0,0]'
-    expect(allLived).toBe(account === undefined)
+    const allSucceeded = JSON.stringify(outcome.value) === '[0,0,0,0]'
+    expect(allSucceeded).toBe(account === undefined)
     process.stdout.write(`the kernel keeps ${account ? '' : 'no '}accounts for us: ${JSON.stringify(outcome.value)}\n`)
     await small.close()
   })

@@ -30,16 +30,16 @@ export const DEFAULT_LIMITS: Required<SandboxLimits> = {
 }
 
 /** Where nobody counts the whole, each part is smaller: enough for Node and two workers. */
-const UNACCOUNTED: Pick<Required<SandboxLimits>, 'processBytes' | 'processes'> = {
+const WITHOUT_CGROUP: Pick<Required<SandboxLimits>, 'processBytes' | 'processes'> = {
   processBytes: 2048 * MIB,
   processes: 64,
 }
 
 /** What holds for a sandbox, by whether the kernel keeps an account of it. What the operator says holds in any case. */
-export const limitsFor = (given: SandboxLimits, accounted: boolean): Required<SandboxLimits> => ({
+export const limitsFor = (overrides: SandboxLimits, hasCgroup: boolean): Required<SandboxLimits> => ({
   ...DEFAULT_LIMITS,
-  ...(accounted ? {} : UNACCOUNTED),
-  ...given,
+  ...(hasCgroup ? {} : WITHOUT_CGROUP),
+  ...overrides,
 })
 
 /** Runtimes reserve far more addresses than they use, so the space for them is wider than the memory. */

@@ -72,7 +72,7 @@ const ARGS_FD = 3
 const WAIT = (fd: number) => ['-c', `read -r _ <&${fd} && exec ${fd}<&- && exec "$@"`, 'sh']
 
 /** The same, started only when it was admitted. */
-export function admitted(spec: ProcessSpec, admit: (pid: number) => Promise<void>): ProcessSpec {
+export function withAdmission(spec: ProcessSpec, admit: (pid: number) => Promise<void>): ProcessSpec {
   const fd = ARGS_FD + (spec.inputs?.length ?? 0)
   return { ...spec, command: '/bin/sh', args: [...WAIT(fd), spec.command, ...spec.args], env: { PATH }, admit }
 }
@@ -115,7 +115,7 @@ export function composeSandbox(frame: Frame, inside: Inside): ProcessSpec {
     ...(inside.cwd === undefined ? [] : ['--dir', inside.cwd]),
     '--chdir',
     inside.cwd ?? HOME,
-    ...Object.entries(environmentOf(inside.env)).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries(createEnvironment(inside.env)).flatMap(([name, value]) => ['--setenv', name, value]),
   ]
   return {
     command: frame.bwrap,
@@ -127,7 +127,7 @@ export function composeSandbox(frame: Frame, inside: Inside): ProcessSpec {
   }
 }
 
-const environmentOf = (own: Readonly<Record<string, string>>) => ({
+const createEnvironment = (overrides: Readonly<Record<string, string>>) => ({
   PATH,
   HOME,
   USER: 'sandbox',
@@ -135,13 +135,13 @@ const environmentOf = (own: Readonly<Record<string, string>>) => ({
   TMPDIR: '/tmp',
   LANG: 'C.UTF-8',
   ...STABLE_ENV,
-  ...own,
+  ...overrides,
 })
 
 /** Today's systems have links into /usr here, others have folders. */
 function rootArgs(name: string): string[] {
   const path = `/${name}`
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (!found) return []
-  return found.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (!stats) return []
+  return stats.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
 }

@@ -62,17 +62,31 @@ describe('a sandboxed server', () => {
     const name = `loadout-${process.pid}`
     const server = createServer((socket) => socket.end('reached'))
     await new Promise<void>((resolve) => server.listen(`\0${name}`, resolve))
-    const said = await inside.run(
+    const outcome = await inside.run(
       `return new Promise((resolve, reject) => { require('node:net').connect('\\0${name}').on('connect', () => resolve('reached')).on('error', reject) })`,
     )
     server.close()
-    expect(said.error).toBe('ECONNREFUSED')
+    expect(outcome.error).toBe('ECONNREFUSED')
   })
 
   it('sees no host files except programs', async () => {
     const list = (path: string) => answerTo(`return require('node:fs').readdirSync('${path}')`)
-    const known = ['bin', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'opt', 'proc', 'sbin', 'tmp', 'usr']
-    expect(((await list('/')) as string[]).filter((name) => !known.includes(name))).toEqual([])
+    const expected = [
+      'bin',
+      'dev',
+      'etc',
+      'home',
+      'lib',
+      'lib32',
+      'lib64',
+      'libx32',
+      'opt',
+      'proc',
+      'sbin',
+      'tmp',
+      'usr',
+    ]
+    expect(((await list('/')) as string[]).filter((name) => !expected.includes(name))).toEqual([])
     expect(await list('/home')).toEqual(['sandbox'])
     expect(await list('/home/sandbox')).toEqual([])
     expect(await list('/tmp')).toEqual([])

@@ -9,7 +9,7 @@ import { HostError } from '../../errors.ts'
 import type { GuardOptions } from '../http/guard/guarded-fetch.ts'
 import type { ProcessGroups, ProcessSpec } from '../stdio/process-group.ts'
 import type { CommandLine } from '../stdio/template.ts'
-import { othersMayUse } from './availability.ts'
+import { isWorldAccessible } from './availability.ts'
 import { createLauncher } from './launch.ts'
 import type { SandboxLimits } from './limits.ts'
 import { createPackageFolder } from './packages/package-folder.ts'
@@ -69,16 +69,16 @@ const FETCH_ENV = { NO_PROXY: '' }
 const VISIBLE = ['/usr/', '/bin/', '/sbin/', '/opt/loadout/', `${PACKAGES}/`]
 const WRITABLE = [HOME, '/tmp']
 
-export function createSandbox(parts: SandboxDeps): Sandbox {
-  const { groups, guard, limits = {}, packageBytes = GIB, packagesBytes = 8 * GIB } = parts
-  const own = { made: undefined as string | undefined }
-  const launcher = createLauncher(groups, parts)
+export function createSandbox(deps: SandboxDeps): Sandbox {
+  const { groups, guard, limits = {}, packageBytes = GIB, packagesBytes = 8 * GIB } = deps
+  const tempDir = { path: undefined as string | undefined }
+  const launcher = createLauncher(groups, deps)
   const packages = createPackages({
-    npmRegistry: registryOfNpm(groups, parts.npmRegistry),
-    pypiIndex: parts.pypiIndex,
-    pypiFileHosts: parts.pypiFileHosts ?? [],
+    npmRegistry: createRegistryLookup(groups, deps.npmRegistry),
+    pypiIndex: deps.pypiIndex,
+    pypiFileHosts: deps.pypiFileHosts ?? [],
     node: process.execPath,
-    dir: () => packageDir(parts.dir, own),
+    dir: () => packageDir(deps.dir, tempDir),
     folder: createPackageFolder({ packageBytes, packagesBytes }),
     async run(line, binds, signal) {
       // The registry is the operator's choice, so it may be anywhere.
@@ -97,7 +97,7 @@ export function createSandbox(parts: SandboxDeps): Sandbox {
       const { command, args, bind, release } = await packages.fetch(run)
       try {
         const spec = await launcher.compose({ ...line, command, args, cwd }, { guard, limits, binds: [bind] })
-        return { ...spec, onEnd: () => both(spec.onEnd, release) }
+        return { ...spec, onEnd: () => callBoth(spec.onEnd, release) }
       } catch (error) {
         release()
         throw error
@@ -109,21 +109,21 @@ export function createSandbox(parts: SandboxDeps): Sandbox {
         (error: unknown) => HostError.from(error).line,
       )
       if (missing !== undefined) return [missing]
-      return (await launcher.hasAccounts()) ? [] : [NO_ACCOUNTS]
+      return (await launcher.hasCgroups()) ? [] : [NO_CGROUPS_WARNING]
     },
     async close() {
       await launcher.close()
-      if (own.made !== undefined) await rm(own.made, { recursive: true, force: true })
+      if (tempDir.path !== undefined) await rm(tempDir.path, { recursive: true, force: true })
     },
   }
 }
 
-const NO_ACCOUNTS =
+const NO_CGROUPS_WARNING =
   'The kernel keeps no accounts (cgroups) for this host: a sandbox has limits for each process, and none for its memory as a whole.'
 
-function both(one: (() => void) | undefined, other: () => void): void {
-  one?.()
-  other()
+function callBoth(first: (() => void) | undefined, second: () => void): void {
+  first?.()
+  second()
 }
 
 /** As the record says, where that is inside. Our own Node is there under another path. */
@@ -148,40 +148,47 @@ function insideCwd(cwd: string | undefined): string | undefined {
 }
 
 /** The operator's folder, or one for this host alone. */
-async function packageDir(given: string | undefined, own: { made: string | undefined }): Promise<string> {
+async function packageDir(configured: string | undefined, tempDir: { path: string | undefined }): Promise<string> {
   const mode = 0o711
-  if (given === undefined) {
-    own.made ??= await mkdtemp(join(tmpdir(), 'loadout-packages-'))
-    await chmod(own.made, mode)
-    return own.made
+  if (configured === undefined) {
+    tempDir.path ??= await mkdtemp(join(tmpdir(), 'loadout-packages-'))
+    await chmod(tempDir.path, mode)
+    return tempDir.path
   }
-  await mkdir(given, { recursive: true, mode })
-  if (process.getuid?.() !== 0 || othersMayUse(given)) return given
+  await mkdir(configured, { recursive: true, mode })
+  if (process.getuid?.() !== 0 || isWorldAccessible(configured)) return configured
   throw new HostError('stdio-refused', {
-    detail: `The folder of packages is one that only root may enter: ${given}`,
+    detail: `The folder of packages is one that only root may enter: ${configured}`,
     action: 'Ask the operator to set LOADOUT_SANDBOX_DIR to a folder that everybody may enter.',
   })
 }
 
-const ASK_MS = 10_000
+const NPM_CONFIG_TIMEOUT_MS = 10_000
 
 /** As the operator's own npm would: it is asked once, outside, and runs nothing of a user. */
-function registryOfNpm(groups: ProcessGroups, given: string | undefined): () => Promise<string | undefined> {
-  let asked: Promise<string | undefined> | undefined
-  const ask = async () => {
+function createRegistryLookup(
+  groups: ProcessGroups,
+  configured: string | undefined,
+): () => Promise<string | undefined> {
+  let pending: Promise<string | undefined> | undefined
+  const queryNpm = async () => {
     const npm = npmBeside(process.execPath)
     if (npm === undefined) return undefined
     const args = [`${npm}/bin/npm-cli.js`, 'config', 'get', 'registry']
-    const { output } = await runOnce(groups, { command: process.execPath, args, env: {} }, { timeoutMs: ASK_MS })
+    const { output } = await runOnce(
+      groups,
+      { command: process.execPath, args, env: {} },
+      { timeoutMs: NPM_CONFIG_TIMEOUT_MS },
+    )
     const url = URL.parse(output.split('\n').at(-1) ?? '')
     return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined
   }
   return async () => {
-    if (given !== undefined) return given
-    asked ??= ask()
-    const found = await asked.catch(() => undefined)
+    if (configured !== undefined) return configured
+    pending ??= queryNpm()
+    const found = await pending.catch(() => undefined)
     // npm may be installed, or set, until the next time.
-    if (found === undefined) asked = undefined
+    if (found === undefined) pending = undefined
     return found
   }
 }

@@ -81,13 +81,13 @@ class Clock implements CallClock {
   #pauses = 0
 
   // Linked by hand: a signal made of two costs a call several times as much.
-  readonly #giveUp = () => this.#controller.abort(this.#limits.signal?.reason)
+  readonly #onAbort = () => this.#controller.abort(this.#limits.signal?.reason)
 
   constructor(limits: Limits, clocks: CallClocks) {
     this.#limits = limits
     this.#clocks = clocks
-    if (limits.signal?.aborted) this.#giveUp()
-    else limits.signal?.addEventListener('abort', this.#giveUp, { once: true })
+    if (limits.signal?.aborted) this.#onAbort()
+    else limits.signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
 
   get signal(): AbortSignal {
@@ -115,15 +115,15 @@ class Clock implements CallClock {
 
   resume(): void {
     if (this.#pauses === 0 || --this.#pauses > 0) return
-    const stood = performance.now() - this.#pausedAt
-    this.#startedAt += stood
-    this.#progressAt += stood
+    const pausedMs = performance.now() - this.#pausedAt
+    this.#startedAt += pausedMs
+    this.#progressAt += pausedMs
     if (!this.expired) this.#clocks.watch(this)
   }
 
   stop(): void {
     this.#clocks.remove(this)
-    this.#limits.signal?.removeEventListener('abort', this.#giveUp)
+    this.#limits.signal?.removeEventListener('abort', this.#onAbort)
   }
 
   expire(): void {

@@ -20,11 +20,11 @@ const COMPLETION: StandardSchemaV1<unknown, JsonObject> = {
 
 export async function completeArgument(
   client: Client,
-  { ref, argument, arguments: known }: CompletionRequest,
+  { ref, argument, arguments: filled }: CompletionRequest,
   options: RequestOptions,
 ): Promise<Completion> {
   if (!client.getServerCapabilities()?.completions) return { values: [] }
-  const context = known && Object.keys(known).length > 0 ? { context: { arguments: known } } : {}
+  const context = filled && Object.keys(filled).length > 0 ? { context: { arguments: filled } } : {}
   const { values, total, hasMore } = await client.request(
     { method: 'completion/complete', params: { ref, argument, ...context } },
     COMPLETION,

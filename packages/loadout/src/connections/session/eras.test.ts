@@ -18,14 +18,14 @@ async function answering({ host }: World): Promise<void> {
 describe('a server that needs a back-channel', () => {
   it('is connected in the older era within the call, where the call may be repeated', async () => {
     await using world = imitated()
-    const heard = await world.add('asker', { elicits: true })
+    const server = await world.add('asker', { elicits: true })
     await world.introspect('asker')
     expect(erasOf(world)).toEqual(['modern'])
     const { outcome } = world.call('asker', 'echo')
     await answering(world)
     expect(textOf(await outcome)).toContain('Monday')
     expect(erasOf(world)).toEqual(['legacy'])
-    expect(heard.methods().filter((method) => method === 'tools/call')).toHaveLength(2)
+    expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(2)
     const stored = await world.host.toolkits.find('ann', 'asker')
     expect(world.host.connections.outputOf(stored, 'ann').lines).toContainEqual(
       expect.objectContaining({ level: 'warning', text: expect.stringContaining('back-channel') }),
@@ -34,12 +34,12 @@ describe('a server that needs a back-channel', () => {
 
   it('gets a call that writes once, says so, and is connected in the older era for the next', async () => {
     await using world = imitated()
-    const heard = await world.add('asker', { elicits: true })
+    const server = await world.add('asker', { elicits: true })
     await world.introspect('asker')
     const first = await world.call('asker', 'book').outcome
     expect(first.status).toBe('tool-error')
     expect(textOf(first)).toMatch(/no back-channel.*make the call again/)
-    expect(heard.methods().filter((method) => method === 'tools/call')).toHaveLength(1)
+    expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(1)
     const { outcome } = world.call('asker', 'book')
     await answering(world)
     expect(textOf(await outcome)).toContain('Monday')
@@ -63,7 +63,7 @@ describe('what is remembered of a server', () => {
     const eras = new Eras()
     expect(eras.fallBack(stored, modern)).toBe(true)
     eras.connected(stored, { verdict: { era: 'legacy' }, info: info('1') })
-    expect(eras.of(stored)).toEqual({ verdict: { era: 'legacy' } })
+    expect(eras.resolve(stored)).toEqual({ verdict: { era: 'legacy' } })
     expect(eras.isLegacy(stored)).toBe(true)
     eras.connected(stored, { verdict: { era: 'legacy' }, info: info('2') })
     expect(eras.isLegacy(stored)).toBe(false)
@@ -73,17 +73,17 @@ describe('what is remembered of a server', () => {
     const eras = new Eras()
     eras.fallBack(stored, modern)
     eras.connected(stored, { verdict: { era: 'modern', discover: {} }, info: modern })
-    expect(eras.of(stored)).toEqual({ verdict: { era: 'modern', discover: {} } })
+    expect(eras.resolve(stored)).toEqual({ verdict: { era: 'modern', discover: {} } })
   })
 })
 
 describe('the protocol of a record', () => {
   it.for(['legacy', 'modern'] as const)('connects a server of both eras in the %s one alone', async (protocol) => {
     await using world = imitated()
-    const heard = await world.add('both', { era: 'both' }, { protocol })
+    const server = await world.add('both', { era: 'both' }, { protocol })
     await world.introspect('both')
     expect(erasOf(world)).toEqual([protocol])
-    expect(heard.methods()).not.toContain(protocol === 'legacy' ? 'server/discover' : 'initialize')
+    expect(server.methods()).not.toContain(protocol === 'legacy' ? 'server/discover' : 'initialize')
   })
 
   it('is an error that names the option where the server refuses it', async () => {
@@ -111,13 +111,13 @@ describe('the protocol of a record', () => {
 describe('habits of servers of the new era', () => {
   it('asks for the list before the first call of a connection, once', async () => {
     await using world = imitated()
-    const heard = await world.add('lister', { era: 'modern', listFirst: true })
+    const server = await world.add('lister', { era: 'modern', listFirst: true })
     await world.introspect('lister')
     await world.host.connections.reset((await world.host.toolkits.find('ann', 'lister')).uscoId, 'ann')
     for (let call = 0; call < 2; call++) expect((await world.call('lister').outcome).status).toBe('ok')
-    expect(heard.starts()).toBe(2)
-    const [, second] = heard.methods().join(' ').split('tools/list tools/call')
-    expect(heard.methods().slice(-3)).toEqual(['tools/list', 'tools/call', 'tools/call'])
+    expect(server.starts()).toBe(2)
+    const [, second] = server.methods().join(' ').split('tools/list tools/call')
+    expect(server.methods().slice(-3)).toEqual(['tools/list', 'tools/call', 'tools/call'])
     expect(second).not.toContain('tools/list')
   })
 

@@ -33,8 +33,8 @@ export function withoutBackChannel(words: string): HostError {
 }
 
 /** The words of a result or a refusal that says so; undefined where it does not. */
-export function backChannelWords(given: ToolResult | unknown): string | undefined {
-  const words = given instanceof Error ? wordsOf(given) : textOf(given as ToolResult)
+export function backChannelWords(outcome: ToolResult | unknown): string | undefined {
+  const words = outcome instanceof Error ? wordsOf(outcome) : textOf(outcome as ToolResult)
   return NO_BACK_CHANNEL.test(words) ? words : undefined
 }
 
@@ -63,7 +63,7 @@ export class Eras {
   readonly #legacy = new LRUCache<string, { version: string }>({ max: REMEMBERED })
 
   /** How to connect: as the record says, else as was remembered. */
-  of(stored: StoredToolkit): Pick<ConnectionTarget, 'verdict' | 'only'> {
+  resolve(stored: StoredToolkit): Pick<ConnectionTarget, 'verdict' | 'only'> {
     const { protocol = 'auto' } = stored.toolkit
     const verdict = this.isLegacy(stored) ? { era: 'legacy' as const } : this.#verdicts.get(fingerprintOf(stored))
     if (protocol === 'auto') return { verdict }
@@ -79,13 +79,13 @@ export class Eras {
   connected(stored: StoredToolkit, { verdict, info }: { verdict: EraVerdict; info: ServerInfo }): void {
     const key = fingerprintOf(stored)
     this.#verdicts.set(key, verdict)
-    const known = this.#legacy.get(key)
-    if (!known) return
+    const fallback = this.#legacy.get(key)
+    if (!fallback) return
     const { version = '' } = info
-    const isOther = known.version !== '' && version !== '' && known.version !== version
+    const isOther = fallback.version !== '' && version !== '' && fallback.version !== version
     // Another version may do without; one that refuses the older era has no other.
     if (isOther || verdict.era === 'modern') this.#legacy.delete(key)
-    else this.#legacy.set(key, { version: version || known.version })
+    else this.#legacy.set(key, { version: version || fallback.version })
   }
 
   forget(stored: StoredToolkit): void {
@@ -107,7 +107,7 @@ export class Eras {
 }
 
 /** What the caller reads where the call is not repeated: it may have done part of its work, or the record names the era. */
-export function toldEra(error: HostError, fellBack: boolean): HostError {
+export function explainEra(error: HostError, fellBack: boolean): HostError {
   const action = fellBack
     ? 'Loadout now connects to it in the older protocol: make the call again, after you checked what the first one did.'
     : HOW

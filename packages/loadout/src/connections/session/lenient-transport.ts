@@ -9,7 +9,15 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../schema/json.ts'
 
 const AS_SENT = 'loadout/as-sent'
-const CARRIED = ['tools', 'content', 'contents', 'resources', 'resourceTemplates', 'prompts', 'messages'] as const
+const BYPASSED_FIELDS = [
+  'tools',
+  'content',
+  'contents',
+  'resources',
+  'resourceTemplates',
+  'prompts',
+  'messages',
+] as const
 
 export function lenient<T extends Transport>(transport: T): T {
   let handler: Transport['onmessage']
@@ -37,23 +45,23 @@ export function unwrapResult(result: JsonObject): JsonObject {
 function bypassValidation(message: JSONRPCMessage): JSONRPCMessage {
   const result = (message as { result?: unknown }).result as JsonObject | undefined
   if (typeof result !== 'object' || result === null) return message
-  const part = partOf(result)
+  const field = bypassedField(result)
   // What asks for input, or was wrapped already, passes as it is.
-  if (part === undefined || result.resultType === 'input_required' || isWrapped(result)) return message
+  if (field === undefined || result.resultType === 'input_required' || isWrapped(result)) return message
   const { nextCursor, ttlMs, cacheScope } = result
-  const carrier: JsonObject = {
+  const wrapper: JsonObject = {
     resultType: 'complete',
-    [part]: part === 'contents' ? (result.contents as unknown[]).filter(isWhole) : [],
+    [field]: field === 'contents' ? (result.contents as unknown[]).filter(isValidContents) : [],
     ttlMs: typeof ttlMs === 'number' ? ttlMs : 0,
     cacheScope: cacheScope === 'public' ? 'public' : 'private',
     _meta: { [AS_SENT]: result },
   }
-  if (nextCursor !== undefined) carrier.nextCursor = nextCursor
-  return { ...message, result: carrier } as JSONRPCMessage
+  if (nextCursor !== undefined) wrapper.nextCursor = nextCursor
+  return { ...message, result: wrapper } as JSONRPCMessage
 }
 
-function partOf(result: JsonObject): string | undefined {
-  for (const name of CARRIED) if (Array.isArray(result[name])) return name
+function bypassedField(result: JsonObject): string | undefined {
+  for (const name of BYPASSED_FIELDS) if (Array.isArray(result[name])) return name
   return undefined
 }
 
@@ -61,7 +69,7 @@ function partOf(result: JsonObject): string | undefined {
 const isBase64 = (text: string) =>
   text.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(text) && !/=[^=]/.test(text) && !text.endsWith('===')
 
-function isWhole(item: unknown): item is JsonObject {
+function isValidContents(item: unknown): item is JsonObject {
   if (typeof item !== 'object' || item === null) return false
   const { uri, text, blob, mimeType, _meta } = item as JsonObject
   const isBlob = text === undefined && typeof blob === 'string' && isBase64(blob)
@@ -83,10 +91,10 @@ const isWrapped = (result: JsonObject) => (result._meta as JsonObject | undefine
 type Deliver = NonNullable<Transport['onmessage']>
 
 export function deliverInOrder(deliver: Deliver, onError: (error: Error) => void): Deliver {
-  let waiting: Array<Parameters<Deliver>> | undefined
+  let queued: Array<Parameters<Deliver>> | undefined
   const drain = async () => {
     const queue: Array<Parameters<Deliver>> = []
-    waiting = queue
+    queued = queue
     await undefined
     for (const [message, extra] of queue) {
       try {
@@ -96,10 +104,10 @@ export function deliverInOrder(deliver: Deliver, onError: (error: Error) => void
       }
       await undefined
     }
-    waiting = undefined
+    queued = undefined
   }
   return (message, extra) => {
-    if (waiting) return void waiting.push([message, extra])
+    if (queued) return void queued.push([message, extra])
     deliver(message, extra)
     if (isNotification(message)) void drain()
   }

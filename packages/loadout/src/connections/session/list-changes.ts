@@ -17,19 +17,23 @@ const MAX_WAIT_MS = 30_000
 const GOOD_MS = 30_000
 const MAX_FAILURES = 8
 /** What may be otherwise the next time; any other refusal is the server's word. */
-const PASSING = new Set(['session-lost', 'server-unreachable', 'server-timeout', 'rate-limited'])
+const TRANSIENT_CODES = new Set(['session-lost', 'server-unreachable', 'server-timeout', 'rate-limited'])
 
 export class ListChanges {
   readonly #client: Client
-  readonly #tell: Record<ChangingKind, () => void>
+  readonly #notify: Record<ChangingKind, () => void>
   #stopped = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(client: Client, hooks: Pick<ConnectionHooks, 'onListChanged'>) {
-    const telling = (kind: ChangingKind) => throttle(() => void (this.#stopped || hooks.onListChanged(kind)))
+    const createNotifier = (kind: ChangingKind) => throttle(() => void (this.#stopped || hooks.onListChanged(kind)))
     this.#client = client
-    this.#tell = { tools: telling('tools'), resources: telling('resources'), prompts: telling('prompts') }
-    for (const kind of KINDS) client.setNotificationHandler(`notifications/${kind}/list_changed`, this.#tell[kind])
+    this.#notify = {
+      tools: createNotifier('tools'),
+      resources: createNotifier('resources'),
+      prompts: createNotifier('prompts'),
+    }
+    for (const kind of KINDS) client.setNotificationHandler(`notifications/${kind}/list_changed`, this.#notify[kind])
   }
 
   /** Begins to listen, where that is needed and the server says that its lists change. */
@@ -46,25 +50,25 @@ export class ListChanges {
 
   async #keepListening(kinds: readonly ChangingKind[]): Promise<void> {
     let failures = 0
-    for (let turn = 0; !this.#stopped && failures < MAX_FAILURES; turn++) {
+    for (let attempt = 0; !this.#stopped && failures < MAX_FAILURES; attempt++) {
       const wait = Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS)
-      if (turn > 0) await this.#sleep(wait)
-      const since = performance.now()
-      if (!(await this.#listen(kinds, turn > 0))) return
-      failures = performance.now() - since > GOOD_MS ? 0 : failures + 1
+      if (attempt > 0) await this.#sleep(wait)
+      const startedAt = performance.now()
+      if (!(await this.#listen(kinds, attempt > 0))) return
+      failures = performance.now() - startedAt > GOOD_MS ? 0 : failures + 1
     }
   }
 
   /** Until the stream is over. Whether another is worth a try. */
-  async #listen(kinds: readonly ChangingKind[], isAgain: boolean): Promise<boolean> {
+  async #listen(kinds: readonly ChangingKind[], isReconnect: boolean): Promise<boolean> {
     const filter = Object.fromEntries(kinds.map((kind) => [`${kind}ListChanged`, true]))
     try {
       const { closed } = await this.#client.listen(filter, { timeout: ACK_MS })
-      if (isAgain) for (const kind of kinds) this.#tell[kind]()
+      if (isReconnect) for (const kind of kinds) this.#notify[kind]()
       await closed
       return this.#client.transport !== undefined
     } catch (error) {
-      return !isClosed(error) && PASSING.has(asHostError(error).code)
+      return !isClosed(error) && TRANSIENT_CODES.has(asHostError(error).code)
     }
   }
 

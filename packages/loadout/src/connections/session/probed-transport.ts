@@ -30,7 +30,7 @@ export interface ClientIdentity {
   capabilities: JsonObject
 }
 
-export interface EraQuestion {
+export interface ProbeOptions {
   client: ClientIdentity
   /** Era from an earlier connection: a legacy one is tried first, a modern one is used as it is. */
   verdict: EraVerdict | undefined
@@ -40,7 +40,7 @@ export interface EraQuestion {
   probeMs: number
 }
 
-type Answer = { result: JsonObject } | { error: { code: number; message: string; data?: unknown } }
+type Reply = { result: JsonObject } | { error: { code: number; message: string; data?: unknown } }
 
 export class ProbedTransport implements Transport {
   onclose?: () => void
@@ -50,23 +50,23 @@ export class ProbedTransport implements Transport {
   onServerRequest?: (method: string) => void
   readonly stderr: StdioTransport['stderr']
   readonly #inner: StdioTransport
-  readonly #waiting = new Map<string, (answer: Answer) => void>()
+  readonly #pending = new Map<string, (answer: Reply) => void>()
   readonly #early: JSONRPCMessage[] = []
   #starting: Promise<void> | undefined
   #handedOver = false
   #isModern = false
   #modern: EraVerdict | undefined
-  #initialized: Answer | undefined
-  #ended: (() => void) | undefined
-  #asked = 0
+  #initialized: Reply | undefined
+  #onEnd: (() => void) | undefined
+  #requestCount = 0
 
   constructor(inner: StdioTransport) {
     this.#inner = inner
     this.stderr = inner.stderr
-    inner.onmessage = (message) => this.#hear(message)
+    inner.onmessage = (message) => this.#onMessage(message)
     inner.onerror = (error) => this.onerror?.(error)
     inner.onclose = () => {
-      this.#ended?.()
+      this.#onEnd?.()
       this.onclose?.()
     }
   }
@@ -77,17 +77,17 @@ export class ProbedTransport implements Transport {
 
   /** The SDK starts its transport once it listens: from then on messages are its own. */
   async start(): Promise<void> {
-    await this.#begin()
+    await this.#startProcess()
     this.#handedOver = true
     for (const message of this.#early.splice(0)) this.onmessage?.(message)
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const answer = this.#initialized
-    if (answer === undefined || !isRequest(message) || message.method !== 'initialize') return this.#inner.send(message)
+    const reply = this.#initialized
+    if (reply === undefined || !isRequest(message) || message.method !== 'initialize') return this.#inner.send(message)
     // The process has answered this question already.
     this.#initialized = undefined
-    queueMicrotask(() => this.onmessage?.({ ...answer, id: message.id } as unknown as JSONRPCMessage))
+    queueMicrotask(() => this.onmessage?.({ ...reply, id: message.id } as unknown as JSONRPCMessage))
   }
 
   close(): Promise<void> {
@@ -95,107 +95,108 @@ export class ProbedTransport implements Transport {
   }
 
   /** Starts the process and finds out which era it speaks. Rejects where it ends first, or refuses both. */
-  async negotiate(question: EraQuestion): Promise<EraVerdict> {
+  async negotiate(options: ProbeOptions): Promise<EraVerdict> {
     const ended = new Promise<never>((_, reject) => {
-      this.#ended = () => reject(this.#inner.failure ?? new HostError('session-lost'))
+      this.#onEnd = () => reject(this.#inner.failure ?? new HostError('session-lost'))
     })
     ended.catch(() => {})
-    await this.#begin()
-    const verdict = await Promise.race([this.#eraOf(question), ended])
-    this.#ended = undefined
-    this.#waiting.clear()
+    await this.#startProcess()
+    const verdict = await Promise.race([this.#probe(options), ended])
+    this.#onEnd = undefined
+    this.#pending.clear()
     this.#isModern = verdict.era === 'modern'
     return verdict
   }
 
-  async #eraOf(question: EraQuestion): Promise<EraVerdict> {
-    const { verdict, only } = question
-    if (only === 'legacy') return this.#initialize(question).catch((error) => Promise.reject(otherEraOnly(error, only)))
+  async #probe(options: ProbeOptions): Promise<EraVerdict> {
+    const { verdict, only } = options
+    if (only === 'legacy') return this.#initialize(options).catch((error) => Promise.reject(otherEraOnly(error, only)))
     if (verdict?.era === 'modern') return verdict
-    if (only === 'modern') return this.#discover(question).catch((error) => Promise.reject(otherEraOnly(error, only)))
-    if (verdict?.era === 'legacy') return this.#initialize(question).catch((error) => this.#orModern(error, question))
-    return this.#both(question)
+    if (only === 'modern') return this.#discover(options).catch((error) => Promise.reject(otherEraOnly(error, only)))
+    if (verdict?.era === 'legacy')
+      return this.#initialize(options).catch((error) => this.#discoverInstead(error, options))
+    return this.#probeBoth(options)
   }
 
   /** The first decisive answer counts. A refusal of one question leaves the other open. */
-  async #both(question: EraQuestion): Promise<EraVerdict> {
-    const modern = this.#discover(question)
+  async #probeBoth(options: ProbeOptions): Promise<EraVerdict> {
+    const modern = this.#discover(options)
     modern.catch(() => {})
-    const early = await Promise.race([modern.catch(() => 'refused' as const), wait(question.probeMs)])
+    const early = await Promise.race([modern.catch(() => 'refused' as const), wait(options.probeMs)])
     if (typeof early === 'object') return early
-    const legacy = this.#initialize(question)
+    const legacy = this.#initialize(options)
     if (early === 'refused') return legacy
-    const other = legacy.catch((error) => this.#orModern(error, question))
-    return Promise.any([modern, other]).catch((both: AggregateError) => {
-      throw both.errors[1]
+    const legacyOrModern = legacy.catch((error) => this.#discoverInstead(error, options))
+    return Promise.any([modern, legacyOrModern]).catch((failures: AggregateError) => {
+      throw failures.errors[1]
     })
   }
 
   /** A server that does not take `initialize` because of its version speaks the new era, whatever it was asked before. */
-  async #orModern(refusal: unknown, question: EraQuestion): Promise<EraVerdict> {
+  async #discoverInstead(refusal: unknown, options: ProbeOptions): Promise<EraVerdict> {
     if (!(refusal instanceof ProtocolError && refusal.code === VERSION_NOT_SPOKEN)) throw refusal
-    return this.#modern ?? this.#discover(question)
+    return this.#modern ?? this.#discover(options)
   }
 
-  async #discover({ client }: EraQuestion): Promise<EraVerdict> {
-    const answer = await this.#ask('server/discover', {
+  async #discover({ client }: ProbeOptions): Promise<EraVerdict> {
+    const reply = await this.#request('server/discover', {
       _meta: {
         [PROTOCOL_VERSION_META_KEY]: MODERN,
         [CLIENT_INFO_META_KEY]: client.info,
         [CLIENT_CAPABILITIES_META_KEY]: client.capabilities,
       },
     })
-    if ('error' in answer) throw refused(answer)
-    const { result } = answer
+    if ('error' in reply) throw toProtocolError(reply)
+    const { result } = reply
     if (!isSpecType.DiscoverResult(result) || !result.supportedVersions.includes(MODERN))
       throw new ProtocolError(METHOD_NOT_FOUND, `The server does not speak ${MODERN}.`)
     this.#modern = { era: 'modern', discover: result as JsonObject }
     return this.#modern
   }
 
-  async #initialize({ client }: EraQuestion): Promise<EraVerdict> {
+  async #initialize({ client }: ProbeOptions): Promise<EraVerdict> {
     const params = {
       protocolVersion: LATEST_PROTOCOL_VERSION,
       capabilities: client.capabilities,
       clientInfo: client.info,
     }
-    const answer = await this.#ask('initialize', params)
-    if ('error' in answer) throw refused(answer)
-    this.#initialized = answer
+    const reply = await this.#request('initialize', params)
+    if ('error' in reply) throw toProtocolError(reply)
+    this.#initialized = reply
     return { era: 'legacy' }
   }
 
-  async #ask(method: string, params: JsonObject): Promise<Answer> {
-    const id = `era-${++this.#asked}`
-    const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve))
+  async #request(method: string, params: JsonObject): Promise<Reply> {
+    const id = `era-${++this.#requestCount}`
+    const reply = new Promise<Reply>((resolve) => this.#pending.set(id, resolve))
     // By way of `this`, so that what goes along with the handshake goes along here too.
     await this.send({ jsonrpc: '2.0', id, method, params } as JSONRPCMessage)
-    return answered
+    return reply
   }
 
-  #begin(): Promise<void> {
+  #startProcess(): Promise<void> {
     this.#starting ??= this.#inner.start()
     return this.#starting
   }
 
-  #hear(message: JSONRPCMessage): void {
-    if (isRequest(message)) this.#heardRequest(message)
+  #onMessage(message: JSONRPCMessage): void {
+    if (isRequest(message)) this.#onRequest(message)
     else if (!('method' in message) && typeof message.id === 'string' && message.id.startsWith('era-')) {
-      this.#waiting.get(message.id)?.(message as unknown as Answer)
-      this.#waiting.delete(message.id)
+      this.#pending.get(message.id)?.(message as unknown as Reply)
+      this.#pending.delete(message.id)
     } else this.#deliver(message)
   }
 
   /** The new era has no requests of servers, and the SDK drops them: who sends one all the same would wait for ever. */
-  #heardRequest(message: JSONRPCMessage & { id: string | number; method: string }): void {
+  #onRequest(message: JSONRPCMessage & { id: string | number; method: string }): void {
     const { id, method } = message
-    const reply = (answer: Answer) => this.#inner.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage)
-    if (method === 'ping' && (this.#isModern || !this.#handedOver)) reply({ result: {} }).catch(() => {})
+    const sendReply = (reply: Reply) => this.#inner.send({ jsonrpc: '2.0', id, ...reply } as JSONRPCMessage)
+    if (method === 'ping' && (this.#isModern || !this.#handedOver)) sendReply({ result: {} }).catch(() => {})
     else if (!this.#isModern) this.#deliver(message)
     else {
       this.onServerRequest?.(method)
       const text = `A client of ${MODERN} takes no "${method}" request. Answer with input_required instead.`
-      reply({ error: { code: METHOD_NOT_FOUND, message: text } }).catch(() => {})
+      sendReply({ error: { code: METHOD_NOT_FOUND, message: text } }).catch(() => {})
     }
   }
 
@@ -205,7 +206,7 @@ export class ProbedTransport implements Transport {
   }
 }
 
-const refused = ({ error }: { error: { code: number; message: string; data?: unknown } }) =>
+const toProtocolError = ({ error }: { error: { code: number; message: string; data?: unknown } }) =>
   new ProtocolError(error.code, error.message, error.data)
 
 const isRequest = (message: JSONRPCMessage): message is JSONRPCMessage & { id: string | number; method: string } =>

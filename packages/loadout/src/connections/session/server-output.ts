@@ -21,56 +21,56 @@ export interface ServerOutput {
 }
 
 const REMEMBERED = 1000
-const MAX_AFTERWARDS = 100
-const NOTHING: ServerOutput = { running: false, lines: [] }
+const MAX_ENDED_LINES = 100
+const NO_OUTPUT: ServerOutput = { running: false, lines: [] }
 
-interface Kept {
+interface OutputRecord {
   /** As long as it is open. */
   connection: Connection | undefined
   /** What must not be repeated, as it is now. */
   secrets(): readonly string[]
   /** Without secrets already. */
-  log: Pick<LogRing, 'all'>
+  log: Pick<LogRing, 'entries'>
   ended: OutputLine[]
 }
 
-export type Speaking = Pick<Kept, 'secrets' | 'log'> & { connection: Connection }
+export type OutputSource = Pick<OutputRecord, 'secrets' | 'log'> & { connection: Connection }
 
 export class ServerOutputs {
-  readonly #kept = new LRUCache<string, Kept>({ max: REMEMBERED })
+  readonly #records = new LRUCache<string, OutputRecord>({ max: REMEMBERED })
 
-  begin(id: string, speaking: Speaking): void {
-    this.#kept.set(id, { ...speaking, ended: [] })
+  begin(id: string, source: OutputSource): void {
+    this.#records.set(id, { ...source, ended: [] })
   }
 
   /** The connection is over, or another is on its way: what was said is kept, and nothing else of it. */
   end(id: string): void {
-    const kept = this.#kept.get(id)
-    if (!kept?.connection) return
-    const ended = linesOf(kept).slice(-MAX_AFTERWARDS)
-    this.#kept.set(id, { connection: undefined, secrets: NOTHING_MORE, log: { all: NOTHING_MORE }, ended })
+    const record = this.#records.get(id)
+    if (!record?.connection) return
+    const ended = collectLines(record).slice(-MAX_ENDED_LINES)
+    this.#records.set(id, { connection: undefined, secrets: EMPTY, log: { entries: EMPTY }, ended })
   }
 
-  of(id: string): ServerOutput {
-    const kept = this.#kept.get(id)
-    if (!kept) return NOTHING
-    return kept.connection
-      ? { running: kept.connection.isOpen(), lines: linesOf(kept) }
-      : { running: false, lines: kept.ended }
+  read(id: string): ServerOutput {
+    const record = this.#records.get(id)
+    if (!record) return NO_OUTPUT
+    return record.connection
+      ? { running: record.connection.isOpen(), lines: collectLines(record) }
+      : { running: false, lines: record.ended }
   }
 
   forget(isGone: (id: string) => boolean): void {
-    for (const id of [...this.#kept.keys()]) if (isGone(id)) this.#kept.delete(id)
+    for (const id of [...this.#records.keys()]) if (isGone(id)) this.#records.delete(id)
   }
 }
 
-const NOTHING_MORE = () => []
+const EMPTY = () => []
 
-function linesOf({ connection, secrets, log }: Kept): OutputLine[] {
+function collectLines({ connection, secrets, log }: OutputRecord): OutputLine[] {
   const printed = sanitizeOutput(redact(connection?.diagnostics().stderr ?? '', secrets()))
   return [
     ...(printed === '' ? [] : printed.split('\n')).map((text) => ({ source: 'stderr' as const, text })),
-    ...log.all().map((line) => ({ source: 'log' as const, ...line })),
+    ...log.entries().map((entry) => ({ source: 'log' as const, ...entry })),
   ]
 }
 
@@ -80,24 +80,24 @@ function linesOf({ connection, secrets, log }: Kept): OutputLine[] {
  */
 const MAX_TEXT_LENGTH = 2000
 const MAX_LOGGER_LENGTH = 100
-const MAX_A_SECOND = 50
-const MAX_LINES = 200
-const MAX_KEPT = 32_000
+const MAX_PER_SECOND = 50
+const MAX_ENTRIES = 200
+const MAX_LOG_CHARACTERS = 32_000
 const SECOND_MS = 1000
 
 export interface LogHooks {
   /** Keeps it, and gives it as who calls may read it. */
-  onLog?(line: ServerLogEntry): ServerLogEntry | undefined
+  onLog?(entry: ServerLogEntry): ServerLogEntry | undefined
 }
 
 /** Servers of the new era log for a request only where it says from which level on. */
-export const wantsLogs = (level: LogLevel = 'info'): Readonly<Record<string, string>> => ({
+export const logLevelMeta = (level: LogLevel = 'info'): Readonly<Record<string, string>> => ({
   [LOG_LEVEL_META_KEY]: level,
 })
 
 export class SessionLog {
   readonly #hooks: LogHooks
-  readonly #underWay = new Set<CallOptions>()
+  readonly #activeCalls = new Set<CallOptions>()
   #since = 0
   #count = 0
 
@@ -105,59 +105,60 @@ export class SessionLog {
     this.#hooks = hooks
   }
 
-  heard({ level, logger, data }: { level: LogLevel; logger?: string | undefined; data?: unknown }): void {
-    if (!this.#hooks.onLog || !this.#hasRoom()) return
+  receive({ level, logger, data }: { level: LogLevel; logger?: string | undefined; data?: unknown }): void {
+    if (!this.#hooks.onLog || !this.#isBelowRate()) return
     const text = sanitizeOutput(textOf(data)).slice(0, MAX_TEXT_LENGTH)
     const name = logger === undefined ? '' : sanitizeText(logger.slice(0, MAX_LOGGER_LENGTH)).trim()
-    const shown = this.#hooks.onLog({ at: new Date(), level, text, ...(name === '' ? {} : { logger: name }) })
-    const [only, another] = this.#underWay
-    if (shown && only && another === undefined) only.onLog?.(shown)
+    const visible = this.#hooks.onLog({ at: new Date(), level, text, ...(name === '' ? {} : { logger: name }) })
+    const [only, another] = this.#activeCalls
+    if (visible && only && another === undefined) only.onLog?.(visible)
   }
 
   /** Until the given function is called, what is logged may belong to this call. */
-  during(options: CallOptions): () => void {
-    this.#underWay.add(options)
-    return () => void this.#underWay.delete(options)
+  track(options: CallOptions): () => void {
+    this.#activeCalls.add(options)
+    return () => void this.#activeCalls.delete(options)
   }
 
   /** Whoever floods is heard as far as people could read along. */
-  #hasRoom(): boolean {
+  #isBelowRate(): boolean {
     const now = performance.now()
     if (now - this.#since > SECOND_MS) {
       this.#since = now
       this.#count = 0
     }
-    return this.#count++ < MAX_A_SECOND
+    return this.#count++ < MAX_PER_SECOND
   }
 }
 
 /** Text is what most servers log; of anything else its JSON is shown. */
 function textOf(data: unknown): string {
   if (typeof data === 'string') return data.slice(0, MAX_TEXT_LENGTH * 2)
-  const said = (data as JsonObject | null | undefined)?.message
-  if (typeof said === 'string' && Object.keys(data as JsonObject).length === 1)
-    return said.slice(0, MAX_TEXT_LENGTH * 2)
+  const message = (data as JsonObject | null | undefined)?.message
+  if (typeof message === 'string' && Object.keys(data as JsonObject).length === 1)
+    return message.slice(0, MAX_TEXT_LENGTH * 2)
   return (JSON.stringify(data) ?? '').slice(0, MAX_TEXT_LENGTH * 2)
 }
 
-export const redactLogEntry = (line: ServerLogEntry, secrets: readonly string[]): ServerLogEntry => ({
-  ...line,
-  text: redact(line.text, secrets),
-  ...(line.logger === undefined ? {} : { logger: redact(line.logger, secrets) }),
+export const redactLogEntry = (entry: ServerLogEntry, secrets: readonly string[]): ServerLogEntry => ({
+  ...entry,
+  text: redact(entry.text, secrets),
+  ...(entry.logger === undefined ? {} : { logger: redact(entry.logger, secrets) }),
 })
 
 /** The last lines, in their order. */
 export class LogRing {
-  #lines: ServerLogEntry[] = []
+  #entries: ServerLogEntry[] = []
   #size = 0
 
-  add(line: ServerLogEntry): void {
-    this.#lines.push(line)
-    this.#size += line.text.length
-    while (this.#lines.length > MAX_LINES || this.#size > MAX_KEPT) this.#size -= this.#lines.shift()?.text.length ?? 0
+  add(entry: ServerLogEntry): void {
+    this.#entries.push(entry)
+    this.#size += entry.text.length
+    while (this.#entries.length > MAX_ENTRIES || this.#size > MAX_LOG_CHARACTERS)
+      this.#size -= this.#entries.shift()?.text.length ?? 0
   }
 
-  all(): readonly ServerLogEntry[] {
-    return this.#lines
+  entries(): readonly ServerLogEntry[] {
+    return this.#entries
   }
 }

@@ -34,14 +34,14 @@ import {
   type SkillAddress,
   type ToolResult,
 } from '../connection.ts'
-import { asHostError, isOddResult, protocolError } from '../errors.ts'
-import { within } from '../pool/pending-handshakes.ts'
+import { asHostError, isInvalidResult, protocolError } from '../errors.ts'
+import { withStartLimits } from '../pool/pending-handshakes.ts'
 import { CallClocks } from './call-timeout.ts'
 import { completeArgument } from './completion.ts'
 import { backChannelWords, withoutBackChannel } from './eras.ts'
 import { lenient, unwrapResult } from './lenient-transport.ts'
 import { ListChanges } from './list-changes.ts'
-import { SessionLog, wantsLogs } from './server-output.ts'
+import { logLevelMeta, SessionLog } from './server-output.ts'
 import { listSkills, readSkill } from './skills.ts'
 import { throttleProgress } from './throttle.ts'
 
@@ -67,43 +67,43 @@ export interface SessionDeps {
   hooks: ConnectionHooks
   diagnostics?: Connection['diagnostics']
   /** Tells the server that it is over, before the transport closes. */
-  farewell?: () => Promise<void>
+  endSession?: () => Promise<void>
   /** Finds out which era the server speaks, where the transport asks that itself. */
   negotiate?: () => Promise<EraVerdict>
   /** How often the server asked for something that its era has no way for, and for what last. */
-  backChannel?: { asked: number; method: string }
+  backChannel?: { requests: number; method: string }
   /** When the server last made visible progress, by `performance.now()`. */
-  movedAt?: () => number | undefined
+  lastOutputAt?: () => number | undefined
   clientVersion: string
 }
 
 /** Shakes hands over the transport and gives the connection. The transport is closed where that fails. */
-export async function openSession(parts: SessionDeps): Promise<Connection> {
-  const { transport, target, hooks } = parts
+export async function openSession(deps: SessionDeps): Promise<Connection> {
+  const { transport, target, hooks } = deps
   const clocks = new CallClocks()
-  const client = newClient(parts, clocks)
+  const client = newClient(deps, clocks)
   const changes = new ListChanges(client, hooks)
   const log = new SessionLog(hooks)
-  client.setNotificationHandler('notifications/message', ({ params }) => log.heard(params))
-  const { connectMs, mostMs = connectMs, setting, signal, meta } = target
-  const stopSending = meta && injectMeta(transport, meta)
+  client.setNotificationHandler('notifications/message', ({ params }) => log.receive(params))
+  const { connectMs, maxMs = connectMs, setting, signal, meta } = target
+  const stopInjecting = meta && injectMeta(transport, meta)
   const connecting = async () => {
-    const verdict = (await parts.negotiate?.()) ?? target.verdict
-    await client.connect(lenient(transport), { timeout: mostMs, ...priorOf(verdict) })
+    const verdict = (await deps.negotiate?.()) ?? target.verdict
+    await client.connect(lenient(transport), { timeout: maxMs, ...priorOptions(verdict) })
   }
   try {
     // The SDK's own limit does not cover the start of the transport.
-    await within(connecting(), { connectMs, mostMs, setting, signal, movedAt: parts.movedAt })
+    await withStartLimits(connecting(), { connectMs, maxMs, setting, signal, lastOutputAt: deps.lastOutputAt })
     changes.start()
-    askForLogs(client, target.logLevel)
+    requestLogs(client, target.logLevel)
   } catch (error) {
     await client.close().catch(() => {})
     await transport.close().catch(() => {})
     throw asConnectError(asHostError(error, { timeoutMs: connectMs }))
   } finally {
-    stopSending?.()
+    stopInjecting?.()
   }
-  const session = new Session(client, parts, { clocks, changes, log })
+  const session = new Session(client, deps, { clocks, changes, log })
   client.onclose = () => {
     session.ended = true
     changes.stop()
@@ -113,13 +113,13 @@ export async function openSession(parts: SessionDeps): Promise<Connection> {
 }
 
 /** In the older era servers log nothing until they were told from which level on. Nobody waits for the answer. */
-function askForLogs(client: Client, level: LogLevel = 'info'): void {
+function requestLogs(client: Client, level: LogLevel = 'info'): void {
   if (client.getProtocolEra() === 'modern' || !client.getServerCapabilities()?.logging) return
   const request = { method: 'logging/setLevel', params: { level } }
   client.request(request, ANYTHING, { timeout: SET_LEVEL_MS }).catch(() => {})
 }
 
-function priorOf(verdict: EraVerdict | undefined): Pick<ConnectOptions, 'prior'> {
+function priorOptions(verdict: EraVerdict | undefined): Pick<ConnectOptions, 'prior'> {
   if (verdict === undefined) return {}
   return {
     prior: verdict.era === 'legacy' ? { kind: 'legacy' } : { kind: 'modern', discover: verdict.discover as never },
@@ -140,7 +140,7 @@ class Session implements Connection {
   /** By the server, or by us. */
   ended = false
   readonly #client: Client
-  readonly #parts: SessionDeps
+  readonly #deps: SessionDeps
   readonly #changes: ListChanges
   readonly #log: SessionLog
   /** Whether the server has confirmed the era of this session: a handshake does, a remembered one waits for the first answer. */
@@ -148,18 +148,22 @@ class Session implements Connection {
   #listed = false
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
-  constructor(client: Client, parts: SessionDeps, own: { clocks: CallClocks; changes: ListChanges; log: SessionLog }) {
+  constructor(
+    client: Client,
+    deps: SessionDeps,
+    components: { clocks: CallClocks; changes: ListChanges; log: SessionLog },
+  ) {
     this.#client = client
-    this.#clocks = own.clocks
-    this.#changes = own.changes
-    this.#log = own.log
-    this.#parts = parts
-    this.#confirmed = parts.target.verdict?.era !== 'modern'
+    this.#clocks = components.clocks
+    this.#changes = components.changes
+    this.#log = components.log
+    this.#deps = deps
+    this.#confirmed = deps.target.verdict?.era !== 'modern'
     const era = client.getProtocolEra() ?? 'legacy'
     const server = client.getServerVersion()
     this.info = {
       era,
-      transport: parts.kind,
+      transport: deps.kind,
       protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
       name: server?.name,
       version: server?.version,
@@ -168,7 +172,7 @@ class Session implements Connection {
     this.verdict =
       era === 'modern'
         ? { era, discover: (client.getDiscoverResult() ?? {}) as JsonObject }
-        : { era: 'legacy', ...(parts.kind === 'http' || parts.kind === 'sse' ? { transport: parts.kind } : {}) }
+        : { era: 'legacy', ...(deps.kind === 'http' || deps.kind === 'sse' ? { transport: deps.kind } : {}) }
   }
 
   async list(kind: ListKind, options: CallOptions): Promise<RawList> {
@@ -176,7 +180,7 @@ class Session implements Connection {
       return { items: [], warnings: [] }
     if (kind === 'tools') this.#listed = true
     const list: RawList = { items: [], warnings: [] }
-    const seen = new Set<string>()
+    const seenCursors = new Set<string>()
     const deadline = Date.now() + options.totalMs
     let cursor: string | undefined
     let bytes = 0
@@ -188,7 +192,7 @@ class Session implements Connection {
         totalMs,
         timeoutMs: Math.min(options.timeoutMs, totalMs),
       }).catch((error: unknown) => {
-        throw isOddResult(error) ? malformed(`The list of ${kind} is not a list.`) : error
+        throw isInvalidResult(error) ? malformed(`The list of ${kind} is not a list.`) : error
       })
       if (!Array.isArray(answer[kind])) throw malformed(`The list of ${kind} is not a list.`)
       for (const item of answer[kind] as unknown[]) list.items.push(item)
@@ -200,11 +204,11 @@ class Session implements Connection {
       if (answer.cacheScope === 'private') list.isPrivate = true
       cursor = typeof answer.nextCursor === 'string' && answer.nextCursor !== '' ? answer.nextCursor : undefined
       if (cursor === undefined) return list
-      if (seen.has(cursor)) {
+      if (seenCursors.has(cursor)) {
         list.warnings.push(`The list of ${kind} gives the same cursor again; it was read up to there.`)
         return list
       }
-      seen.add(cursor)
+      seenCursors.add(cursor)
     }
   }
 
@@ -212,7 +216,7 @@ class Session implements Connection {
     call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
     options: CallOptions,
   ): Promise<ToolResult> {
-    const params = withMeta({ name: call.name, arguments: call.arguments }, this.#wantingLogs(options))
+    const params = withMeta({ name: call.name, arguments: call.arguments }, this.#withLogLevel(options))
     // Tools that mirror arguments into headers need the SDK's own path, which knows how to encode them.
     const mirrors =
       this.info.era === 'modern' && call.inputSchema !== undefined && this.#mirrorsIntoHeaders(call.inputSchema)
@@ -231,17 +235,17 @@ class Session implements Connection {
   /** A server of the new era that fails because it could not ask its user: the connector knows what to do about it. */
   async #withBackChannel(work: () => Promise<ToolResult>): Promise<ToolResult> {
     if (this.info.era !== 'modern') return work()
-    const { backChannel } = this.#parts
-    const before = backChannel?.asked ?? 0
-    const words = (given: unknown) =>
-      backChannelWords(given) ??
-      ((backChannel?.asked ?? 0) > before ? `The server asked for ${backChannel?.method}.` : undefined)
+    const { backChannel } = this.#deps
+    const before = backChannel?.requests ?? 0
+    const findMessage = (outcome: unknown) =>
+      backChannelWords(outcome) ??
+      ((backChannel?.requests ?? 0) > before ? `The server asked for ${backChannel?.method}.` : undefined)
     const result = await work().catch((error: unknown) => {
-      const said = words(error)
-      throw said === undefined ? error : withoutBackChannel(said)
+      const message = findMessage(error)
+      throw message === undefined ? error : withoutBackChannel(message)
     })
-    const said = result.isError ? words(result) : undefined
-    if (said !== undefined) throw withoutBackChannel(said)
+    const message = result.isError ? findMessage(result) : undefined
+    if (message !== undefined) throw withoutBackChannel(message)
     return result
   }
 
@@ -253,14 +257,14 @@ class Session implements Connection {
     await this.#request('tools/list', {}, { signal, meta, timeoutMs: limit, totalMs: limit }).catch(() => {})
   }
 
-  #wantingLogs(options: CallOptions): CallOptions {
+  #withLogLevel(options: CallOptions): CallOptions {
     if (this.info.era !== 'modern' || !this.#client.getServerCapabilities()?.logging) return options
-    return { ...options, meta: { ...options.meta, ...wantsLogs(this.#parts.target.logLevel) } }
+    return { ...options, meta: { ...options.meta, ...logLevelMeta(this.#deps.target.logLevel) } }
   }
 
   #mirrorsIntoHeaders(schema: JsonObject): boolean {
-    const known = this.#mirroring.get(schema)
-    if (known !== undefined) return known
+    const cached = this.#mirroring.get(schema)
+    if (cached !== undefined) return cached
     const mirrors = JSON.stringify(schema).includes('"x-mcp-header"')
     this.#mirroring.set(schema, mirrors)
     return mirrors
@@ -287,7 +291,7 @@ class Session implements Connection {
   }
 
   diagnostics() {
-    return this.#parts.diagnostics?.() ?? {}
+    return this.#deps.diagnostics?.() ?? {}
   }
 
   isOpen(): boolean {
@@ -299,9 +303,9 @@ class Session implements Connection {
     this.ended = true
     this.#changes.stop()
     this.#client.onclose = undefined
-    if (wasOpen) await this.#parts.farewell?.().catch(() => {})
+    if (wasOpen) await this.#deps.endSession?.().catch(() => {})
     await this.#client.close().catch(() => {})
-    await this.#parts.transport.close().catch(() => {})
+    await this.#deps.transport.close().catch(() => {})
   }
 
   #request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
@@ -317,8 +321,8 @@ class Session implements Connection {
   async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
     const { signal, timeoutMs, onProgress, onLate } = options
     const clock = this.#clocks.start(options)
-    const over = this.#log.during(options)
-    const calm = onProgress && throttleProgress(onProgress)
+    const stopTracking = this.#log.track(options)
+    const throttled = onProgress && throttleProgress(onProgress)
     try {
       const result = await work({
         // Time is kept by our own clock, which knows when a person is asked.
@@ -327,7 +331,7 @@ class Session implements Connection {
         // Also where nobody listens: progress keeps a long call alive.
         onprogress: (progress) => {
           clock.progress()
-          calm?.tell(progress)
+          throttled?.report(progress)
         },
       })
       this.#confirmed = true
@@ -335,15 +339,15 @@ class Session implements Connection {
     } catch (error) {
       if (clock.expired && !signal?.aborted) {
         onLate?.(clock.nextMs)
-        throw lateAnswer(clock.nextMs, error)
+        throw timeoutError(clock.nextMs, error)
       }
       const failure = asHostError(error, { signal, timeoutMs, stage: this.#confirmed ? 'later' : 'first' })
       this.#confirmed ||= failure.code === 'refused-by-server'
       throw failure
     } finally {
       clock.stop()
-      over()
-      calm?.end()
+      stopTracking()
+      throttled?.end()
     }
   }
 }
@@ -356,7 +360,7 @@ const LIST_FIRST_MS = 10_000
 const SET_LEVEL_MS = 10_000
 
 const malformed = (detail: string) => new HostError('malformed-list', { detail })
-const lateAnswer = (ms: number, cause: unknown) =>
+const timeoutError = (ms: number, cause: unknown) =>
   new HostError('server-timeout', { detail: `The server did not answer within ${ms} ms.`, cause })
 
 function readResult(answer: JsonObject): ToolResult {
@@ -388,10 +392,10 @@ export interface ClientDeps {
 export const MODERN_VERSION = '2026-07-28'
 
 /** How long a server may leave the first question of the new era unanswered. */
-export const probeMsOf = ({ connectMs }: ConnectionTarget, mostMs = 3000) => Math.min(connectMs / 2, mostMs)
+export const probeTimeoutMs = ({ connectMs }: ConnectionTarget, maxMs = 3000) => Math.min(connectMs / 2, maxMs)
 
 /** Loadout as every server sees it. */
-export const identityOf = (clientVersion: string) => ({
+export const clientIdentity = (clientVersion: string) => ({
   info: { name: 'loadout', version: clientVersion },
   capabilities: {
     elicitation: { form: { applyDefaults: true }, url: {} },
@@ -400,36 +404,36 @@ export const identityOf = (clientVersion: string) => ({
 })
 
 export function newClient({ target, hooks, clientVersion }: ClientDeps, clocks: CallClocks): Client {
-  const { info, capabilities } = identityOf(clientVersion)
+  const { info, capabilities } = clientIdentity(clientVersion)
   const client = new Client(info, {
     capabilities,
     versionNegotiation: {
       mode: target.only === 'modern' ? { pin: MODERN_VERSION } : 'auto',
-      probe: { timeoutMs: probeMsOf(target) },
+      probe: { timeoutMs: probeTimeoutMs(target) },
     },
     // Output is checked by our own validator, which no schema of a server can block.
     jsonSchemaValidator: NO_VALIDATION,
   })
   let open = 0
   client.setRequestHandler('elicitation/create', async (request, context) => {
-    const question = readQuestion(request.params as JsonObject)
+    const question = parseElicitation(request.params as JsonObject)
     if (open >= MAX_OPEN_QUESTIONS || question === undefined) return { action: 'decline' as const }
     open++
-    const standing = clocks.running()
-    for (const clock of standing) clock.pause()
+    const paused = clocks.running()
+    for (const clock of paused) clock.pause()
     try {
-      const answer = await hooks.onQuestion(question, context.mcpReq.signal)
+      const answer = await hooks.onElicitation(question, context.mcpReq.signal)
       return answer as ElicitResult
     } finally {
       open--
-      for (const clock of standing) clock.resume()
+      for (const clock of paused) clock.resume()
     }
   })
   return client
 }
 
 /** Undefined where the question must not reach a person: a URL that is no web page. */
-function readQuestion(params: JsonObject): ElicitationRequest | undefined {
+function parseElicitation(params: JsonObject): ElicitationRequest | undefined {
   const mode = params.mode === 'url' ? ('url' as const) : ('form' as const)
   const message = cleanText(String(params.message ?? '').slice(0, 4000)).text
   if (mode === 'url') {
@@ -449,16 +453,16 @@ export const NO_VALIDATION: jsonSchemaValidator = {
 /** The requests of the handshake are the SDK's own: what goes along with them is put in on their way out. */
 /** Until it is stopped. What the SDK itself says in `_meta` is left as it is. */
 export function injectMeta(transport: Transport, meta: Readonly<Record<string, string>>): () => void {
-  const own = Object.getOwnPropertyDescriptor(transport, 'send')
+  const ownSend = Object.getOwnPropertyDescriptor(transport, 'send')
   const send = transport.send
-  transport.send = (message, options) => send.call(transport, withMeta2(message, meta), options)
+  transport.send = (message, options) => send.call(transport, addMeta(message, meta), options)
   return () => {
-    if (own) Object.defineProperty(transport, 'send', own)
+    if (ownSend) Object.defineProperty(transport, 'send', ownSend)
     else Reflect.deleteProperty(transport, 'send')
   }
 }
 
-function withMeta2(message: JSONRPCMessage, meta: Readonly<Record<string, string>>): JSONRPCMessage {
+function addMeta(message: JSONRPCMessage, meta: Readonly<Record<string, string>>): JSONRPCMessage {
   if (!('method' in message && 'id' in message)) return message
   const params = (message.params ?? {}) as JsonObject
   return {

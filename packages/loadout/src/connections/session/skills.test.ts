@@ -1,4 +1,4 @@
-/** Skills of a real server: listed by their entries, read file by file, and nothing said on the console of who uses us. */
+/** Skills of a real server: listed by their entries, read file by file, and without output on the console. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { programPath } from '../../../../../test/program-path.ts'
@@ -25,8 +25,8 @@ it('host.skills lists skills by their entries', async () => {
 it('host.skills reads skill files, including large binary files', async () => {
   const [letters] = await host.skills.list('ann', 'skilled')
   const skill = String(letters?.uri)
-  const told = await host.skills.read('ann', 'skilled', { skill })
-  expect(told).toMatchObject({ verified: true, frontmatter: { name: 'letters' }, body: 'Short, and to the point.\n' })
+  const file = await host.skills.read('ann', 'skilled', { skill })
+  expect(file).toMatchObject({ verified: true, frontmatter: { name: 'letters' }, body: 'Short, and to the point.\n' })
   expect(await host.skills.read('ann', 'skilled', { skill, file: 'references/FORMS.md' })).toMatchObject({
     text: '# Forms\n',
   })
@@ -39,10 +39,10 @@ it('host.skills reads skill files, including large binary files', async () => {
 })
 
 it('host.skills lists nothing for a server without skills and logs nothing', async () => {
-  const said = vi.spyOn(console, 'debug')
+  const debug = vi.spyOn(console, 'debug')
   expect(await host.skills.list('ann', 'plain')).toEqual([])
-  expect(said).not.toHaveBeenCalled()
-  said.mockRestore()
+  expect(debug).not.toHaveBeenCalled()
+  debug.mockRestore()
   await expect(host.skills.read('ann', 'plain', { skill: 'skill://x' })).rejects.toMatchObject({
     code: 'invalid-input',
   })

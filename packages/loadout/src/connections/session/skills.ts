@@ -8,16 +8,16 @@ import type { SkillAddress } from '../connection.ts'
 import { protocolError } from '../errors.ts'
 
 export async function listSkills(client: Client, options: RequestOptions): Promise<JsonObject[]> {
-  const offered = await skillsOf(client)
+  const skillsClient = await createSkillsClient(client)
   // A server that knows nothing of skills has none; the SDK would say so on the console of whoever uses us.
-  if (!offered.supported) return []
-  const { skills } = await offered.list({}, options)
+  if (!skillsClient.supported) return []
+  const { skills } = await skillsClient.list({}, options)
   return skills as unknown as JsonObject[]
 }
 
 export async function readSkill(client: Client, address: SkillAddress, options: RequestOptions): Promise<JsonObject> {
   const { SkillVerificationError } = await import('@modelcontextprotocol/client/ext/skills')
-  const skills = await skillsOf(client)
+  const skills = await createSkillsClient(client)
   if (!skills.supported)
     throw new HostError('invalid-input', {
       detail: 'The server offers no skills.',
@@ -25,7 +25,7 @@ export async function readSkill(client: Client, address: SkillAddress, options: 
     })
   try {
     const entry = await findSkill(skills, address.skill, options)
-    return shown(await skills.read(entry, address.file, options))
+    return toFileJson(await skills.read(entry, address.file, options))
   } catch (error) {
     if (!(error instanceof SkillVerificationError)) throw error
     throw protocolError(`The file of the skill is not what the server lists of it (${error.reason}).`, error)
@@ -33,16 +33,16 @@ export async function readSkill(client: Client, address: SkillAddress, options: 
 }
 
 async function findSkill(skills: SkillsClient, uri: string, options: RequestOptions): Promise<Skill> {
-  const listed = (await skills.list({}, options)).skills.find((one) => one.uri === uri)
+  const listed = (await skills.list({}, options)).skills.find((skill) => skill.uri === uri)
   return listed ?? (await skills.get(uri, options)).skill
 }
 
-async function skillsOf(client: Client): Promise<SkillsClient> {
+async function createSkillsClient(client: Client): Promise<SkillsClient> {
   const { SkillsClient } = await import('@modelcontextprotocol/client/ext/skills')
   return new SkillsClient(client, { skipInvalid: true })
 }
 
-function shown({ uri, mimeType, bytes, text, verified, frontmatter, body }: SkillFile): JsonObject {
+function toFileJson({ uri, mimeType, bytes, text, verified, frontmatter, body }: SkillFile): JsonObject {
   return {
     uri,
     verified,

@@ -2,24 +2,24 @@ import type { CallOptions } from '../connection.ts'
 
 const EVERY_MS = 100
 
-type Tell = NonNullable<CallOptions['onProgress']>
+type ProgressListener = NonNullable<CallOptions['onProgress']>
 
 /** Progress at most ten times a second; the last word is never lost. */
-export function throttleProgress(tell: Tell): { tell: Tell; end(): void } {
+export function throttleProgress(report: ProgressListener): { report: ProgressListener; end(): void } {
   let last = Number.NEGATIVE_INFINITY
-  let waiting: Parameters<Tell>[0] | undefined
+  let pending: Parameters<ProgressListener>[0] | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
     timer = undefined
-    if (waiting === undefined) return
-    const progress = waiting
-    waiting = undefined
+    if (pending === undefined) return
+    const progress = pending
+    pending = undefined
     last = performance.now()
-    tell(progress)
+    report(progress)
   }
   return {
-    tell(progress) {
-      waiting = progress
+    report(progress) {
+      pending = progress
       const due = last + EVERY_MS - performance.now()
       if (due <= 0) flush()
       else timer ??= setTimeout(flush, due)
@@ -34,20 +34,20 @@ export function throttleProgress(tell: Tell): { tell: Tell; end(): void } {
 const STORM_MS = 5000
 
 /** At once, and then at most every five seconds, for as long as it storms; the last word is never lost. */
-export function throttle(tell: () => void): () => void {
+export function throttle(notify: () => void): () => void {
   let last = Number.NEGATIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined
-  const now = () => {
+  const fire = () => {
     timer = undefined
     last = performance.now()
-    tell()
+    notify()
   }
   return () => {
     if (timer !== undefined) return
     const due = last + STORM_MS - performance.now()
-    if (due <= 0) now()
+    if (due <= 0) fire()
     else {
-      timer = setTimeout(now, due)
+      timer = setTimeout(fire, due)
       timer.unref?.()
     }
   }

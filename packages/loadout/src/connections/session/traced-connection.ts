@@ -25,7 +25,7 @@ import {
 } from '../connection.ts'
 import { jsonRpcCode } from '../errors.ts'
 
-export interface Observed {
+export interface TraceOptions {
   telemetry: Telemetry
   /** What the work belongs to. */
   trace: Context | undefined
@@ -45,13 +45,13 @@ export class ObservedConnection implements Connection {
   readonly info: ServerInfo
   readonly verdict: EraVerdict
   readonly #inner: Connection
-  readonly #about: Observed
+  readonly #options: TraceOptions
 
-  constructor(inner: Connection, about: Observed) {
+  constructor(inner: Connection, traceOptions: TraceOptions) {
     this.info = inner.info
     this.verdict = inner.verdict
     this.#inner = inner
-    this.#about = about
+    this.#options = traceOptions
   }
 
   list(kind: ListKind, options: CallOptions): Promise<RawList> {
@@ -62,10 +62,10 @@ export class ObservedConnection implements Connection {
     call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
     options: CallOptions,
   ): Promise<ToolResult> {
-    const span = recordingSpan(this.#about.trace)
-    if (!span && !this.#about.telemetry.counters) return this.#inner.callTool(call, options)
+    const span = recordingSpan(this.#options.trace)
+    if (!span && !this.#options.telemetry.counters) return this.#inner.callTool(call, options)
     span?.setAttributes(this.#attributes())
-    const passed = withMeta(options, this.#about.trace)
+    const passed = withMeta(options, this.#options.trace)
     return this.#timed({ method: CALL_METHOD, tool: call.name }, span, () => this.#inner.callTool(call, passed))
   }
 
@@ -102,8 +102,8 @@ export class ObservedConnection implements Connection {
   }
 
   async #spanned<T>(request: Request, options: CallOptions, work: (options: CallOptions) => Promise<T>): Promise<T> {
-    const { telemetry, toolkit } = this.#about
-    const parent = traceOr(this.#about.trace)
+    const { telemetry, toolkit } = this.#options
+    const parent = traceOr(this.#options.trace)
     const attributes = { [ATTRIBUTE.method]: request.method, [ATTRIBUTE.toolkit]: toolkit }
     const span = telemetry.tracer.startSpan(request.method, { kind: SpanKind.CLIENT, attributes }, parent)
     if (span.isRecording()) span.setAttributes(this.#attributes())
@@ -139,28 +139,28 @@ export class ObservedConnection implements Connection {
     startedAt: number,
     ended: { error: string | undefined; statusCode?: string | undefined },
   ): void {
-    const { telemetry, toolkit } = this.#about
+    const { telemetry, toolkit } = this.#options
     const { protocolVersion } = this.info
-    const transport = networkOf(this.info)
+    const transport = networkTransport(this.info)
     const seconds = (performance.now() - startedAt) / 1000
     telemetry.counters?.operation({ method, tool, toolkit, transport, protocolVersion, ...ended }, seconds)
   }
 
   #sessionId(): string {
-    const { sessionIds } = this.#about
+    const { sessionIds } = this.#options
     const id = sessionIds.get(this.#inner) ?? crypto.randomUUID()
     sessionIds.set(this.#inner, id)
     return id
   }
 
   #attributes(): Attributes {
-    const { server } = this.#about
-    const network = networkOf(this.info)
+    const { server } = this.#options
+    const network = networkTransport(this.info)
     return {
       [ATTRIBUTE.protocolVersion]: this.info.protocolVersion,
       [ATTRIBUTE.session]: this.#sessionId(),
       ...(network === undefined ? {} : { [ATTRIBUTE.network]: network }),
-      ...(network === 'tcp' ? { [ATTRIBUTE.networkProtocol]: 'http', ...addressOf(server) } : {}),
+      ...(network === 'tcp' ? { [ATTRIBUTE.networkProtocol]: 'http', ...serverAddress(server) } : {}),
     }
   }
 }
@@ -171,12 +171,12 @@ function withMeta(options: CallOptions, at: Context | undefined): CallOptions {
 }
 
 /** What a server is reached by, as the conventions name it. What the app built itself may be anything. */
-export function networkOf({ transport }: ServerInfo): 'pipe' | 'tcp' | undefined {
+export function networkTransport({ transport }: ServerInfo): 'pipe' | 'tcp' | undefined {
   if (transport === 'given') return undefined
   return transport === 'stdio' ? 'pipe' : 'tcp'
 }
 
-function addressOf(server: Server): Attributes {
+function serverAddress(server: Server): Attributes {
   const url = 'url' in server ? URL.parse(server.url) : null
   if (!url) return {}
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
@@ -187,17 +187,17 @@ function addressOf(server: Server): Attributes {
 /** `open` gets what goes along with the handshake. The trace is that of whoever came first; others may wait with them. */
 export async function observeConnect(
   { tracer, counters }: Telemetry,
-  about: { toolkit: string; trace: Context | undefined },
+  target: { toolkit: string; trace: Context | undefined },
   open: (meta: TraceMeta | undefined) => Promise<Connection>,
 ): Promise<Connection> {
-  const { toolkit } = about
-  const parent = traceOr(about.trace)
+  const { toolkit } = target
+  const parent = traceOr(target.trace)
   const attributes = { [ATTRIBUTE.toolkit]: toolkit }
   const span = tracer.startSpan(CONNECT_SPAN, { kind: SpanKind.INTERNAL, attributes }, parent)
   try {
     const connection = await open(traceMeta(trace.setSpan(parent, span)))
     counters?.clientStarted(toolkit, parent)
-    const network = networkOf(connection.info)
+    const network = networkTransport(connection.info)
     endSpan(span, undefined, {
       [ATTRIBUTE.protocolVersion]: connection.info.protocolVersion,
       ...(network === undefined ? {} : { [ATTRIBUTE.network]: network }),

@@ -1,27 +1,27 @@
 /** Why a process ended, from the end of its stderr: the error line of a stack trace, else the last whole lines. */
 
-const MOST = 500
+const MAX_LENGTH = 500
 const TRACE = /^Traceback \(most recent call last\):|^\s+(at |File ")/m
 /** `ValueError: …`, `java.io.IOException: …`, `Error [ERR_X]: …`, `panic: …`; the name of an exception can stand alone. */
 const ERROR =
   /^(Caused by: |Exception in thread .*? )?(Uncaught )?([\w$.]+\.)?(\w*(Error|Exception|Interrupt|Exit)|panic)\b[^\n]*/
 
-export function lastWords(stderr: string): string {
+export function crashReason(stderr: string): string {
   const lines = stderr
     .replace(/\r\n?/g, '\n')
     .split('\n')
     .filter((line) => line.trim() !== '')
   const error = TRACE.test(stderr) ? lines.findLast((line) => ERROR.test(line)) : undefined
-  return error === undefined ? tailOf(lines) : error.slice(0, MOST)
+  return error === undefined ? tail(lines) : error.slice(0, MAX_LENGTH)
 }
 
 /** As many whole lines of the end as there is room for; of one that is longer, its end. */
-function tailOf(lines: readonly string[]): string {
+function tail(lines: readonly string[]): string {
   let size = 0
   const first = lines.findLastIndex((line) => {
     size += line.length + 1
-    return size > MOST
+    return size > MAX_LENGTH
   })
   const whole = lines.slice(first + 1)
-  return whole.length > 0 ? whole.join('\n') : (lines.at(-1) ?? '').slice(-MOST)
+  return whole.length > 0 ? whole.join('\n') : (lines.at(-1) ?? '').slice(-MAX_LENGTH)
 }

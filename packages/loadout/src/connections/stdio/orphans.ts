@@ -12,10 +12,10 @@ export interface GroupNote {
 
 /** Notes a group of ours. Nothing is noted where there is no `/proc`, or when the process is already gone. */
 export async function noteGroup(noteDir: string, pid: number): Promise<GroupNote | undefined> {
-  const [ours, its, session] = await Promise.all([statOf(process.pid), statOf(pid), sessionOf(pid)])
-  if (!ours || !its) return undefined
+  const [ours, leader, session] = await Promise.all([readStat(process.pid), readStat(pid), readSession(pid)])
+  if (!ours || !leader) return undefined
   await mkdir(noteDir, { recursive: true, mode: 0o700 })
-  const path = join(noteDir, [process.pid, ours.birth, pid, its.birth, session].join('-'))
+  const path = join(noteDir, [process.pid, ours.birth, pid, leader.birth, session].join('-'))
   await writeFile(path, '', { mode: 0o600 })
   return { remove: () => rm(path, { force: true }) }
 }
@@ -25,8 +25,8 @@ export async function sweepOrphans(noteDir: string): Promise<number> {
   let swept = 0
   for (const name of await readdir(noteDir).catch(() => [])) {
     const [host = '', hostBirth = '', group = '', birth = '', session = ''] = name.split('-')
-    if (await isSame(host, hostBirth)) continue
-    if ((await isSame(group, birth)) || (await hasLeftovers(group, session))) {
+    if (await isSameProcess(host, hostBirth)) continue
+    if ((await isSameProcess(group, birth)) || (await hasLeftovers(group, session))) {
       signalGroup(Number(group), 'SIGKILL')
       swept++
     }
@@ -44,31 +44,32 @@ export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): vo
   }
 }
 
-async function isSame(pid: string, birth: string): Promise<boolean> {
-  const stat = await statOf(Number(pid))
+async function isSameProcess(pid: string, birth: string): Promise<boolean> {
+  const stat = await readStat(Number(pid))
   return stat !== undefined && stat.birth === birth
 }
 
 /** Whether a group lives on without its leader: members of that number, in the very session that was noted. */
 async function hasLeftovers(group: string, session: string): Promise<boolean> {
-  if (session === '' || (await statOf(Number(group)))) return false
+  if (session === '' || (await readStat(Number(group)))) return false
   for (const name of await readdir('/proc').catch(() => [])) {
-    const stat = await statOf(Number(name))
-    if (stat?.group === group && (await sessionOf(Number(name))) === session) return true
+    const stat = await readStat(Number(name))
+    if (stat?.group === group && (await readSession(Number(name))) === session) return true
   }
   return false
 }
 
-async function statOf(pid: number): Promise<{ group: string; birth: string } | undefined> {
+async function readStat(pid: number): Promise<{ group: string; birth: string } | undefined> {
   if (!Number.isInteger(pid) || pid <= 1) return undefined
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
-  const [group, birth] = [fields[2], fields[19]]
+  const group = fields[2]
+  const birth = fields[19]
   return group === undefined || birth === undefined ? undefined : { group, birth }
 }
 
 /** The kernel counts sessions and never gives a count out again. Empty where it does not say. */
-async function sessionOf(pid: number): Promise<string> {
+async function readSession(pid: number): Promise<string> {
   const line = await readFile(`/proc/${pid}/autogroup`, 'utf8').catch(() => '')
   return /^\/autogroup-(\d+) /.exec(line)?.[1] ?? ''
 }

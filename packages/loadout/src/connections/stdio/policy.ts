@@ -33,7 +33,7 @@ export async function permitCommand(server: StdioServer, tier: Tier, rules: Stdi
     case 'off':
       throw refused('The operator has switched off stdio servers.')
     case 'templates':
-      return { sandboxed: false, line: await preparedLine(server, rules) }
+      return { sandboxed: false, line: await templateLine(server, rules) }
     case 'sandbox':
       return { sandboxed: true, line: await anyLine(server, rules) }
     case 'on':
@@ -51,7 +51,7 @@ async function anyLine(server: StdioServer, rules: StdioRules): Promise<CommandL
 }
 
 /** By the name of a template, or by being exactly what one of them is when it is filled. */
-async function preparedLine(server: StdioServer, rules: StdioRules): Promise<CommandLine> {
+async function templateLine(server: StdioServer, rules: StdioRules): Promise<CommandLine> {
   if (server.template !== undefined) return namedLine(server.template, server, rules)
   for (const template of rules.templates ?? []) {
     const values = matchTemplate(template, server)
@@ -61,10 +61,10 @@ async function preparedLine(server: StdioServer, rules: StdioRules): Promise<Com
 }
 
 function namedLine(id: string, { values = {} }: StdioServer, { templates = [], realPath }: StdioRules) {
-  const template = templates.find((one) => one.id === id)
+  const template = templates.find((candidate) => candidate.id === id)
   if (template) return fillTemplate(template, values, realPath ?? noPaths)
-  const known = templates.map((one) => one.id).join(', ')
-  throw refused(`There is no template "${id}"; there ${known === '' ? 'are none' : `is ${known}`}.`)
+  const names = templates.map((template) => template.id).join(', ')
+  throw refused(`There is no template "${id}"; there ${names === '' ? 'are none' : `is ${names}`}.`)
 }
 
 const noPaths: RealPath = () => {

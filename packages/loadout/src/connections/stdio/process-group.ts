@@ -69,11 +69,11 @@ export function createProcessGroups({ noteDir, onLeft }: ProcessGroupsOptions = 
   const running = new Set<ProcessGroup>()
   const watcher = createWatcher(() => [...running].flatMap(({ child }) => child.pid ?? []))
   let closed = false
-  const looks = new Set<Promise<void>>()
-  const tellLeft = (mark: Record<string, string>, command: string) => {
-    const look = leftProcesses(mark, command).then((left) => void (left.length > 0 && onLeft?.(left)))
-    looks.add(look)
-    return look.finally(() => looks.delete(look))
+  const scans = new Set<Promise<void>>()
+  const reportLeft = (mark: Record<string, string>, command: string) => {
+    const scan = leftProcesses(mark, command).then((left) => void (left.length > 0 && onLeft?.(left)))
+    scans.add(scan)
+    return scan.finally(() => scans.delete(scan))
   }
 
   return {
@@ -86,22 +86,22 @@ export function createProcessGroups({ noteDir, onLeft }: ProcessGroupsOptions = 
       watcher.start()
       const mark = onLeft ? newMark() : undefined
       const child = spawnLeader(mark ? { ...spec, env: { ...spec.env, ...mark } } : spec)
-      if (child.pid === undefined) await started(child, spec)
+      if (child.pid === undefined) await waitForSpawn(child, spec)
       const group: ProcessGroup = { child, end: onceOnly(() => endGroup(child)) }
       let note: Promise<GroupNote | undefined> | undefined
       // From here on it is known to all who may have to end it, before anything is waited for.
       running.add(group)
-      watcher.tell(`add ${child.pid}`)
+      watcher.send(`add ${child.pid}`)
       child.once('exit', () => {
         // A leader that ended may have left others of its group behind.
         signalGroup(child.pid, 'SIGKILL')
         running.delete(group)
-        watcher.tell(`del ${child.pid}`)
+        watcher.send(`del ${child.pid}`)
         spec.onEnd?.()
-        if (mark) void tellLeft(mark, spec.command)
+        if (mark) void reportLeft(mark, spec.command)
         note?.then((noted) => noted?.remove()).catch(() => {})
       })
-      await started(child, spec)
+      await waitForSpawn(child, spec)
       // The note is for a later host, so nobody waits for it; a folder that cannot be written costs only the sweep.
       if (noteDir !== undefined && child.pid !== undefined) note = noteGroup(noteDir, child.pid).catch(() => undefined)
       return group
@@ -110,7 +110,7 @@ export function createProcessGroups({ noteDir, onLeft }: ProcessGroupsOptions = 
     async close() {
       closed = true
       await Promise.all([...running].map((group) => group.end()))
-      await Promise.all(looks)
+      await Promise.all(scans)
       watcher.close()
     },
   }
@@ -127,19 +127,19 @@ function spawnLeader(spec: ProcessSpec): ChildProcess {
     windowsHide: true,
     ...(uid === undefined ? {} : { uid, gid: uid }),
   })
-  const give = (index: number, text: string) => {
+  const writeInput = (index: number, text: string) => {
     const stream = child.stdio[index + 3] as Writable | null | undefined
     stream?.on('error', () => {})
     stream?.end(text)
   }
   inputs.forEach((input, index) => {
-    give(index, input)
+    writeInput(index, input)
   })
   // Who is not admitted reads the end of it, and ends.
   if (child.pid !== undefined)
     admit?.(child.pid).then(
-      () => give(inputs.length, '\n'),
-      () => give(inputs.length, ''),
+      () => writeInput(inputs.length, '\n'),
+      () => writeInput(inputs.length, ''),
     )
   return child
 }
@@ -167,7 +167,7 @@ function createWatcher(groups: () => number[]) {
   }
   return {
     start,
-    tell: (line: string) => void current?.stdin?.write(`${line}\n`),
+    send: (line: string) => void current?.stdin?.write(`${line}\n`),
     close() {
       closed = true
       current?.stdin?.end()
@@ -175,7 +175,7 @@ function createWatcher(groups: () => number[]) {
   }
 }
 
-async function started(child: ChildProcess, { command, cwd, onEnd }: ProcessSpec): Promise<void> {
+async function waitForSpawn(child: ChildProcess, { command, cwd, onEnd }: ProcessSpec): Promise<void> {
   try {
     await once(child, 'spawn')
   } catch (error) {
@@ -193,13 +193,13 @@ async function started(child: ChildProcess, { command, cwd, onEnd }: ProcessSpec
 
 // The rest of a group is killed when its leader exits. Later its number may be another's, so nothing is sent then.
 async function endGroup(child: ChildProcess): Promise<void> {
-  const gone = () => child.exitCode !== null || child.signalCode !== null
-  if (gone()) return
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null
+  if (hasExited()) return
   const exited = once(child, 'exit').catch(() => {})
   child.stdin?.destroy()
   signalGroup(child.pid, 'SIGTERM')
   await Promise.race([exited, wait(TERM_MS)])
-  if (gone()) return
+  if (hasExited()) return
   signalGroup(child.pid, 'SIGKILL')
   await Promise.race([exited, wait(KILL_MS)])
 }

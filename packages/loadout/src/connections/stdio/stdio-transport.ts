@@ -9,7 +9,7 @@ import { redact } from '../../toolkits/secrets/redact.ts'
 import { createRing } from '../../util/ring-buffer.ts'
 import { MAX_RESPONSE_BYTES } from '../connection.ts'
 import { sanitizeOutput, sanitizeText } from '../errors.ts'
-import { lastWords } from './crash-reason.ts'
+import { crashReason } from './crash-reason.ts'
 import type { ProcessGroup, ProcessGroups, ProcessSpec } from './process-group.ts'
 
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024
@@ -34,14 +34,14 @@ export class StdioTransport implements Transport {
   onLine?: (line: string) => void
   onFirstMessage?: () => void
   /** When it last printed something, by `performance.now()`. */
-  movedAt: number | undefined
+  lastOutputAt: number | undefined
   readonly stderr = createRing(STDERR_BYTES)
   readonly #groups: ProcessGroups
   readonly #spec: ProcessSpec
   readonly #secrets: readonly string[]
   readonly #maxBytes: number
   #group: ProcessGroup | undefined
-  #parts: Buffer[] = []
+  #chunks: Buffer[] = []
   #size = 0
   #closed = false
 
@@ -59,10 +59,10 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     this.#group = await this.#groups.start(this.#spec)
     const { child } = this.#group
-    child.stderr?.on('data', (chunk: Buffer) => this.#printed(chunk))
+    child.stderr?.on('data', (chunk: Buffer) => this.#onStderr(chunk))
     child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
-    child.once('close', (code, signal) => this.#ended(crashed(code, signal, redact(this.stderr.text(), this.#secrets))))
+    child.once('close', (code, signal) => this.#onEnd(crashed(code, signal, redact(this.stderr.text(), this.#secrets))))
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -84,14 +84,14 @@ export class StdioTransport implements Transport {
   }
 
   /** Whether bytes that we sent still wait to be read. */
-  get unread(): boolean {
+  get hasUnreadInput(): boolean {
     return (this.#group?.child.stdin?.writableLength ?? 0) > 0
   }
 
   async close(): Promise<void> {
     this.#closed = true
     await this.#group?.end()
-    this.#ended(undefined)
+    this.#onEnd(undefined)
   }
 
   #read(chunk: Buffer): void {
@@ -99,11 +99,11 @@ export class StdioTransport implements Transport {
     for (let at = chunk.indexOf(NEWLINE); at >= 0 && !this.#closed; at = chunk.indexOf(NEWLINE, from)) {
       const end = chunk.subarray(from, at)
       if (this.#isTooLong(end.length)) return
-      this.#line(this.#take(end))
+      this.#onStdoutLine(this.#take(end))
       from = at + 1
     }
     if (this.#closed || from >= chunk.length || this.#isTooLong(chunk.length - from)) return
-    this.#parts.push(chunk.subarray(from))
+    this.#chunks.push(chunk.subarray(from))
     this.#size += chunk.length - from
   }
 
@@ -116,24 +116,24 @@ export class StdioTransport implements Transport {
   }
 
   #take(end: Buffer): string {
-    if (this.#parts.length === 0) return end.toString('utf8')
-    const line = Buffer.concat([...this.#parts, end])
+    if (this.#chunks.length === 0) return end.toString('utf8')
+    const line = Buffer.concat([...this.#chunks, end])
     // Let go before it is decoded: a long line is not held three times.
-    this.#parts = []
+    this.#chunks = []
     this.#size = 0
     return line.toString('utf8')
   }
 
-  #printed(chunk: Buffer): void {
+  #onStderr(chunk: Buffer): void {
     this.stderr.write(chunk)
-    this.movedAt = performance.now()
+    this.lastOutputAt = performance.now()
     if (!this.onLine) return
     // Only the end is looked at: installers redraw one line for minutes.
     const [last] = sanitizeOutput(chunk.subarray(-LINE_BYTES).toString('utf8')).split('\n').slice(-1)
     if (last !== undefined && last.trim() !== '') this.onLine(last)
   }
 
-  #line(line: string): void {
+  #onStdoutLine(line: string): void {
     if (line === '' || line === '\r') return
     let message: unknown
     try {
@@ -152,29 +152,29 @@ export class StdioTransport implements Transport {
   async #fail(reason: HostError): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    this.#parts = []
+    this.#chunks = []
     this.failure = reason
     this.onerror?.(reason)
     const ending = this.#group?.end()
-    this.#ended(reason)
+    this.#onEnd(reason)
     await ending
   }
 
-  #ended(reason: HostError | undefined): void {
+  #onEnd(reason: HostError | undefined): void {
     this.failure ??= this.#closed ? undefined : reason
     this.#closed = true
-    const tell = this.onclose
+    const notify = this.onclose
     this.onclose = () => {}
-    tell?.()
+    notify?.()
   }
 }
 
 function crashed(code: number | null, signal: string | null, stderr: string): HostError {
-  const how = signal === null ? `with code ${code}` : `by ${signal}`
-  const words = sanitizeText(lastWords(stderr))
+  const ending = signal === null ? `with code ${code}` : `by ${signal}`
+  const reason = sanitizeText(crashReason(stderr))
   const output = sanitizeOutput(stderr)
   return new HostError('server-crashed', {
-    detail: `The server ended ${how}.${words === '' ? '' : ` It said: ${words}`}`,
+    detail: `The server ended ${ending}.${reason === '' ? '' : ` It said: ${reason}`}`,
     ...(output === '' ? {} : { output }),
   })
 }

@@ -2,10 +2,10 @@
 import { HostError } from '../../errors.ts'
 import type { Connection, ConnectionTarget } from '../connection.ts'
 import type { OpenCommand } from '../drivers.ts'
-import { within } from '../pool/pending-handshakes.ts'
+import { withStartLimits } from '../pool/pending-handshakes.ts'
 import { needsBackChannel } from '../session/eras.ts'
 import { ProbedTransport } from '../session/probed-transport.ts'
-import { identityOf, openSession, probeMsOf } from '../session/session.ts'
+import { clientIdentity, openSession, probeTimeoutMs } from '../session/session.ts'
 import type { ProcessGroups, ProcessSpec } from './process-group.ts'
 import { STABLE_ENV } from './stable-env.ts'
 import { StdioTransport } from './stdio-transport.ts'
@@ -25,16 +25,16 @@ export interface StdioOptions {
 
 export function openCommands(options: StdioOptions): OpenCommand {
   const { groups, prepare, clientVersion, maxResponseBytes, probeMs, installs } = options
-  return async (asked, hooks, line) => {
+  return async (initialTarget, hooks, line) => {
     const start = async (target: ConnectionTarget, legacy: boolean) => {
       if (installs) target.onProgress?.({ phase: 'installing' })
-      const spec = await prepared(prepare(line), target)
+      const spec = await awaitPrepared(prepare(line), target)
       const pipes = new StdioTransport(groups, spec, { secrets: target.secrets, maxResponseBytes })
       const transport = new ProbedTransport(pipes)
       const verdict = legacy ? { era: 'legacy' as const } : target.verdict
-      const backChannel = { asked: 0, method: '' }
+      const backChannel = { requests: 0, method: '' }
       transport.onServerRequest = (method) => {
-        if (needsBackChannel(method)) Object.assign(backChannel, { asked: backChannel.asked + 1, method })
+        if (needsBackChannel(method)) Object.assign(backChannel, { requests: backChannel.requests + 1, method })
       }
       const session = {
         transport,
@@ -42,13 +42,13 @@ export function openCommands(options: StdioOptions): OpenCommand {
         kind: 'stdio' as const,
         target: { ...target, verdict },
         hooks,
-        movedAt: () => pipes.movedAt,
+        lastOutputAt: () => pipes.lastOutputAt,
         negotiate: () =>
           transport.negotiate({
-            client: identityOf(clientVersion),
+            client: clientIdentity(clientVersion),
             verdict,
             only: target.only,
-            probeMs: probeMsOf(target, probeMs),
+            probeMs: probeTimeoutMs(target, probeMs),
           }),
         diagnostics: () => diagnose(pipes),
         clientVersion,
@@ -58,22 +58,22 @@ export function openCommands(options: StdioOptions): OpenCommand {
     }
     const startedAt = performance.now()
     try {
-      return await start(asked, false)
+      return await start(initialTarget, false)
     } catch (error) {
       // Some old servers end at the first question that they do not know: that is their answer to it.
-      const mayBeLegacy = asked.verdict === undefined && asked.only === undefined
+      const mayBeLegacy = initialTarget.verdict === undefined && initialTarget.only === undefined
       const endedAtProbe = mayBeLegacy && HostError.is(error) && error.code === 'server-crashed'
-      if (!endedAtProbe || asked.signal?.aborted) throw error
-      return start(withoutSpent(asked, performance.now() - startedAt), true)
+      if (!endedAtProbe || initialTarget.signal?.aborted) throw error
+      return start(withRemainingTime(initialTarget, performance.now() - startedAt), true)
     }
   }
 }
 
 /** A package that is still being fetched is fetched to its end, for the next start; the prepared command is then released. */
-function prepared(preparing: Promise<ProcessSpec>, { connectMs, mostMs, setting, signal }: ConnectionTarget) {
+function awaitPrepared(preparing: Promise<ProcessSpec>, { connectMs, maxMs, setting, signal }: ConnectionTarget) {
   let isWanted = true
   preparing.then((spec) => isWanted || spec.onEnd?.()).catch(() => {})
-  return within(preparing, { connectMs: mostMs ?? connectMs, setting, signal }).catch((error: unknown) => {
+  return withStartLimits(preparing, { connectMs: maxMs ?? connectMs, setting, signal }).catch((error: unknown) => {
     isWanted = false
     if (!HostError.is(error) || error.code !== 'server-timeout') throw error
     const detail = 'The package of the server is still being fetched.'
@@ -82,13 +82,13 @@ function prepared(preparing: Promise<ProcessSpec>, { connectMs, mostMs, setting,
 }
 
 /** A second start has what the first one left of the time, and at least a little. */
-function withoutSpent(target: ConnectionTarget, spentMs: number): ConnectionTarget {
-  const left = (ms: number) => Math.max(LEAST_MS, ms - spentMs)
-  const { connectMs, mostMs } = target
-  return { ...target, connectMs: left(connectMs), ...(mostMs === undefined ? {} : { mostMs: left(mostMs) }) }
+function withRemainingTime(target: ConnectionTarget, spentMs: number): ConnectionTarget {
+  const remaining = (ms: number) => Math.max(MIN_START_MS, ms - spentMs)
+  const { connectMs, maxMs } = target
+  return { ...target, connectMs: remaining(connectMs), ...(maxMs === undefined ? {} : { maxMs: remaining(maxMs) }) }
 }
 
-const LEAST_MS = 1000
+const MIN_START_MS = 1000
 const INSTALLS =
   /\b(installing|will be installed|downloading|pulling|fetching|extracting|resolving|building|preparing packages)\b/i
 
@@ -96,26 +96,26 @@ const INSTALLS =
 function followStart(pipes: StdioTransport, { onProgress }: ConnectionTarget): void {
   if (!onProgress) return
   onProgress({ phase: 'starting' })
-  let answered = false
+  let hasReplied = false
   pipes.onFirstMessage = () => {
-    answered = true
+    hasReplied = true
     onProgress({ phase: 'probing' })
   }
   pipes.onLine = (lastLine) =>
-    onProgress({ phase: answered ? 'probing' : INSTALLS.test(lastLine) ? 'installing' : 'starting', lastLine })
+    onProgress({ phase: hasReplied ? 'probing' : INSTALLS.test(lastLine) ? 'installing' : 'starting', lastLine })
 }
 
 const DEFAULT_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
 
 /** The command itself, with what every server gets beside its own environment: PATH and the like, never ours as a whole. */
-export function directly(baseEnv: Readonly<Record<string, string>> = DEFAULT_ENV): StdioOptions['prepare'] {
+export function directCommand(baseEnv: Readonly<Record<string, string>> = DEFAULT_ENV): StdioOptions['prepare'] {
   return async ({ command, args, env, cwd }) => ({ command, args, env: { ...STABLE_ENV, ...baseEnv, ...env }, cwd })
 }
 
 // The session knows that the pipe closed; the process knows why.
 async function openOrExplain(open: () => Promise<Connection>, transport: StdioTransport): Promise<Connection> {
   try {
-    return explained(await open(), transport)
+    return withCrashReason(await open(), transport)
   } catch (error) {
     throw transport.failure ?? withOutput(error, transport.output)
   }
@@ -129,13 +129,13 @@ function withOutput(error: unknown, output: string): unknown {
 }
 
 /** The connection, whose failures are told with the process's own reason where it has one. */
-function explained(connection: Connection, transport: StdioTransport): Connection {
+function withCrashReason(connection: Connection, transport: StdioTransport): Connection {
   const explain = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
       // What it was sent is still in the pipe: it does not read, and will not.
-      if (HostError.is(error) && error.code === 'server-timeout' && transport.unread) await connection.close()
+      if (HostError.is(error) && error.code === 'server-timeout' && transport.hasUnreadInput) await connection.close()
       throw HostError.is(error) && error.code === 'session-lost' ? (transport.failure ?? error) : error
     }
   }

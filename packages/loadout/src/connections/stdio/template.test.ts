@@ -115,8 +115,8 @@ describe('a template', () => {
     ['a number out of range', { ...GITHUB, limit: '101' }],
     ['hidden characters', { ...GITHUB, token: 'a\u202eb' }],
     ['zero width', { ...GITHUB, token: 'a\u200bb' }],
-  ])('rejects %s', async (_, given) => {
-    const values = JSON.parse(JSON.stringify(given))
+  ])('rejects %s', async (_, input) => {
+    const values = JSON.parse(JSON.stringify(input))
     await expect(permit({ template: 'github', values })).rejects.toMatchObject({ code: 'stdio-refused' })
   })
 

@@ -24,7 +24,7 @@ type Values = Readonly<Record<string, string>>
 export async function fillTemplate(template: StdioTemplate, values: Values, realPath: RealPath): Promise<CommandLine> {
   const { id, holes } = template
   for (const name of Object.keys(values))
-    if (!Object.hasOwn(holes, name)) throw refused(id, `has no hole "${shown(name)}"`)
+    if (!Object.hasOwn(holes, name)) throw refused(id, `has no hole "${sanitizeName(name)}"`)
   for (const [name, hole] of Object.entries(holes)) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined) throw refused(id, `needs a value for "${name}"`)
@@ -55,16 +55,16 @@ export function matchTemplate(template: StdioTemplate, server: StdioServer): Val
   const names = Object.keys(template.env)
   if (Object.keys(env).length !== names.length || !names.every((name) => Object.hasOwn(env, name))) return undefined
   const values: Record<string, string> = {}
-  const fits = (pattern: string, text: string) =>
+  const matchesPattern = (pattern: string, text: string) =>
     Object.entries(valuesIn(pattern, text) ?? { '': '' }).every(([hole, value]) => {
       const before = Object.hasOwn(values, hole) ? values[hole] : value
       values[hole] = value
       return hole !== '' && before === value
     })
-  const all =
-    args.every((arg, index) => fits(template.args[index] as string, arg)) &&
-    names.every((name) => fits(template.env[name] as string, env[name] as string))
-  return all ? values : undefined
+  const isMatch =
+    args.every((arg, index) => matchesPattern(template.args[index] as string, arg)) &&
+    names.every((name) => matchesPattern(template.env[name] as string, env[name] as string))
+  return isMatch ? values : undefined
 }
 
 /** The values of the holes, or undefined where the text does not come from the pattern in one way only. */
@@ -133,11 +133,11 @@ function isWithin(root: string, path: string): boolean {
   return path === base || path.startsWith(`${base}/`)
 }
 
-const shown = (name: string) => name.replace(/[^\w.-]/g, '?').slice(0, 64)
+const sanitizeName = (name: string) => name.replace(/[^\w.-]/g, '?').slice(0, 64)
 
-function refused(id: string, why: string): HostError {
+function refused(id: string, problem: string): HostError {
   return new HostError('stdio-refused', {
-    detail: `The template "${id}" ${why}.`,
+    detail: `The template "${id}" ${problem}.`,
     action: 'Give the values that the template asks for, or ask the operator for another one.',
   })
 }

@@ -185,7 +185,7 @@ describe('a call', () => {
   const stored = { uscoId: 'usco_mail', toolkit: { id: 'mail' }, row: { updatedAt: new Date() } } as never
   const found = { manifest: { name: 'send' } } as never
   const SECRET = 'hunter2-but-longer'
-  const audit = createCallAudit({ record: () => {}, secrets: { of: () => [SECRET] } })
+  const audit = createCallAudit({ record: () => {}, secrets: { list: () => [SECRET] } })
   const callOf = (prompt: string | undefined, notes: object = {}): ToolCall => {
     const call = {
       userId: 'ann',

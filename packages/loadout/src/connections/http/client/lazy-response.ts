@@ -70,8 +70,8 @@ export class LeanResponse implements Response {
 
   async text(): Promise<string> {
     const bytes = await this.#bytes()
-    const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-    return bytes.toString('utf8', marked ? 3 : 0)
+    const hasBom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+    return bytes.toString('utf8', hasBom ? 3 : 0)
   }
 
   async json(): Promise<unknown> {

@@ -10,14 +10,14 @@ const TLS =
   /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|CRL_|ERROR_IN_)/
 const CORRUPT = /^(Z_|ERR__?ERROR_|ERR_BROTLI|ERR_PADDING|ERR_ZLIB)/
 
-export function codeOf(error: unknown): string {
+export function systemErrorCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : ''
 }
 
 /** Whether the connection was closed by the other side. */
 export function isReset(error: unknown): boolean {
-  return RESET.has(codeOf(error))
+  return RESET.has(systemErrorCode(error))
 }
 
 /** Whether writing failed, so that the request cannot have arrived whole. */
@@ -27,7 +27,7 @@ export function isUnsent(error: unknown): boolean {
 
 export function networkError(error: unknown, origin: string): HostError {
   if (HostError.is(error)) return error
-  const code = codeOf(error)
+  const code = systemErrorCode(error)
   if (code === 'ETIMEDOUT')
     return new HostError('server-timeout', { detail: `${origin}: no connection in time.`, cause: error })
   if (code === 'HPE_HEADER_OVERFLOW')

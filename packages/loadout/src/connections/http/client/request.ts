@@ -14,7 +14,7 @@ import { HostError } from '../../../errors.ts'
 import type { Route } from '../guard/agents.ts'
 import { LeanResponse } from './lazy-response.ts'
 import { isReset, isUnsent, networkError, tooLarge } from './network-errors.ts'
-import { decoded, ResponseBody } from './response-body.ts'
+import { decode, ResponseBody } from './response-body.ts'
 
 /** What is under way, to be ended together. */
 export interface InFlight {
@@ -55,8 +55,8 @@ export function sendRequest(outgoing: HttpRequest & { signal: AbortSignal | unde
       return
     }
     const release = () => signal?.removeEventListener('abort', onAbort)
-    const stop = begin(outgoing, {
-      onAnswer: (message, body) => resolve(new LeanResponse(headOf(message, outgoing.url), body ?? null)),
+    const stop = startRequest(outgoing, {
+      onAnswer: (message, body) => resolve(new LeanResponse(responseHead(message, outgoing.url), body ?? null)),
       onFailure(error) {
         release()
         reject(error)
@@ -69,24 +69,24 @@ export function sendRequest(outgoing: HttpRequest & { signal: AbortSignal | unde
 }
 
 /** Sends it. What is given back ends it: who waits for the answer, or reads it, gets the reason. */
-export function begin(outgoing: HttpRequest, waiting: ResponseHandlers): (reason: unknown) => void {
-  const flight = new Flight(outgoing, waiting)
+export function startRequest(outgoing: HttpRequest, handlers: ResponseHandlers): (reason: unknown) => void {
+  const flight = new Flight(outgoing, handlers)
   flight.send(false)
   return (reason) => flight.stop(reason)
 }
 
 class Flight {
   readonly #outgoing: HttpRequest
-  readonly #waiting: ResponseHandlers
+  readonly #handlers: ResponseHandlers
   #request: ClientRequest | undefined
   #body: ResponseBody | undefined
   #stopped: { reason: unknown } | undefined
   /** Whether nothing more will arrive: its connection may already be another's. */
   #isOver = false
 
-  constructor(outgoing: HttpRequest, waiting: ResponseHandlers) {
+  constructor(outgoing: HttpRequest, handlers: ResponseHandlers) {
     this.#outgoing = outgoing
-    this.#waiting = waiting
+    this.#handlers = handlers
   }
 
   send(fresh: boolean): void {
@@ -124,8 +124,8 @@ class Flight {
 
   #take(message: IncomingMessage): void {
     try {
-      this.#body = this.#bodyOf(message)
-      this.#waiting.onAnswer(message, this.#body)
+      this.#body = this.#createBody(message)
+      this.#handlers.onAnswer(message, this.#body)
     } catch (error) {
       this.#fail(error)
       this.#request?.destroy()
@@ -134,12 +134,12 @@ class Flight {
 
   #fail(error: unknown): void {
     this.#isOver = true
-    this.#waiting.onFailure(error)
+    this.#handlers.onFailure(error)
   }
 
   #finish(): void {
     this.#isOver = true
-    this.#waiting.onDone()
+    this.#handlers.onDone()
   }
 
   #mayRepeat(request: ClientRequest, error: Error): boolean {
@@ -150,7 +150,7 @@ class Flight {
     return repeatable ? isReset(error) : isUnsent(error)
   }
 
-  #bodyOf(message: IncomingMessage): ResponseBody | undefined {
+  #createBody(message: IncomingMessage): ResponseBody | undefined {
     const { headers, statusCode = 0 } = message
     const { url, method, maxResponseBytes: limit, onBodyFailure } = this.#outgoing
     const length = headers['content-length']
@@ -161,7 +161,7 @@ class Flight {
     }
     const perEvent = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
     if (!perEvent && Number(length) > limit) throw tooLarge(url.origin, limit)
-    return new ResponseBody(decoded(message, headers['content-encoding']), {
+    return new ResponseBody(decode(message, headers['content-encoding']), {
       limit,
       perEvent,
       explain: (error) => this.#explain(error ?? closedEarly()),
@@ -191,11 +191,11 @@ function closedEarly(): Error {
   return Object.assign(new Error('closed'), { code: 'ECONNRESET' })
 }
 
-export function headOf({ rawHeaders, statusCode = 0, statusMessage = '' }: IncomingMessage, url: URL) {
-  return { status: statusCode, statusText: statusMessage, rawHeaders, url: hrefOf(url) }
+export function responseHead({ rawHeaders, statusCode = 0, statusMessage = '' }: IncomingMessage, url: URL) {
+  return { status: statusCode, statusText: statusMessage, rawHeaders, url: hrefWithoutHash(url) }
 }
 
-function hrefOf(url: URL): string {
+function hrefWithoutHash(url: URL): string {
   return url.hash ? url.href.slice(0, -url.hash.length) : url.href
 }
 
@@ -206,7 +206,7 @@ export interface Payload {
   contentType: string | undefined
 }
 
-export async function payloadOf(body: BodyInit): Promise<Payload> {
+export async function createPayload(body: BodyInit): Promise<Payload> {
   if (body instanceof ReadableStream)
     return { data: Readable.fromWeb(body as WebStream<Uint8Array>), contentType: undefined }
   // Blobs and forms: the platform knows how to write them.

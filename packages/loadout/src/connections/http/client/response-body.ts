@@ -8,9 +8,10 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-const HOLD_BYTES = 64 * 1024
+const MAX_BUFFERED_BYTES = 64 * 1024
 const MAX_CODINGS = 3
-const [LINE_FEED, RETURN] = [10, 13]
+const LINE_FEED = 10
+const RETURN = 13
 
 export interface BodyWatch {
   limit: number
@@ -35,8 +36,8 @@ export class ResponseBody {
   readonly #stream: Readable
   readonly #watch: BodyWatch
   readonly #meter: Meter
-  #held: Buffer[] = []
-  #heldBytes = 0
+  #chunks: Buffer[] = []
+  #bufferedBytes = 0
   #done = false
   #error: unknown
   #takesAll = false
@@ -57,13 +58,13 @@ export class ResponseBody {
   async all(): Promise<Buffer> {
     this.#takesAll = true
     this.#stream.resume()
-    while (!this.#done) await this.#more()
+    while (!this.#done) await this.#nextChunk()
     if (this.#error !== undefined) throw this.#error
     return this.#drain()
   }
 
   /** For whoever takes it before anything has arrived, in place of the other ways to read it. */
-  pour(sink: Sink): void {
+  consume(sink: Sink): void {
     this.#sink = sink
   }
 
@@ -86,8 +87,8 @@ export class ResponseBody {
 
   /** Stops it. The connection is closed unless everything has already arrived. */
   cancel(): void {
-    this.#held = []
-    this.#heldBytes = 0
+    this.#chunks = []
+    this.#bufferedBytes = 0
     if (this.#done) return
     this.#cutOff(undefined)
     this.#stream.destroy()
@@ -95,7 +96,7 @@ export class ResponseBody {
 
   /** Ends it with an error of ours, which readers get before anything still held. */
   abort(error: unknown): void {
-    this.#held = []
+    this.#chunks = []
     this.#fail(error)
     this.#stream.destroy()
   }
@@ -103,8 +104,8 @@ export class ResponseBody {
   #readable<T>(onRead: () => void, convert: (chunk: Buffer, last: boolean) => T): ReadableStream<T> {
     const pull = async (controller: ReadableStreamDefaultController<T>) => {
       onRead()
-      while (this.#held.length === 0 && !this.#done) await this.#more()
-      if (this.#held.length > 0) {
+      while (this.#chunks.length === 0 && !this.#done) await this.#nextChunk()
+      if (this.#chunks.length > 0) {
         controller.enqueue(convert(this.#drain(), false))
         if (!this.#done) this.#stream.resume()
       }
@@ -119,17 +120,17 @@ export class ResponseBody {
     return new ReadableStream<T>({ pull, cancel }, { highWaterMark: 0 })
   }
 
-  #more(): Promise<void> {
+  #nextChunk(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve
     })
   }
 
   #drain(): Buffer {
-    const [first] = this.#held
-    const bytes = first && this.#held.length === 1 ? first : Buffer.concat(this.#held)
-    this.#held = []
-    this.#heldBytes = 0
+    const [first] = this.#chunks
+    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks)
+    this.#chunks = []
+    this.#bufferedBytes = 0
     return bytes
   }
 
@@ -143,10 +144,10 @@ export class ResponseBody {
       this.#sink.onChunk(chunk)
       return
     }
-    this.#held.push(chunk)
-    this.#heldBytes += chunk.length
+    this.#chunks.push(chunk)
+    this.#bufferedBytes += chunk.length
     if (this.#takesAll) return
-    if (this.#heldBytes > HOLD_BYTES) this.#stream.pause()
+    if (this.#bufferedBytes > MAX_BUFFERED_BYTES) this.#stream.pause()
     this.#wake?.()
   }
 
@@ -204,10 +205,10 @@ class Meter {
 }
 
 /** The stream with its content codings undone. An unknown coding is left as it is, as `fetch` does. */
-export function decoded(stream: Readable, encoding: string | undefined): Readable {
+export function decode(stream: Readable, encoding: string | undefined): Readable {
   if (!encoding || encoding === 'identity') return stream
   const codings = encoding.split(',').map((coding) => coding.trim().toLowerCase())
-  const decoders = codings.reverse().map(decoderOf)
+  const decoders = codings.reverse().map(createDecoder)
   if (decoders.length > MAX_CODINGS || decoders.includes(undefined)) return stream
   // The last decoder carries the error of all, so the callback has nothing to add.
   return decoders.reduce<Readable>(
@@ -216,7 +217,7 @@ export function decoded(stream: Readable, encoding: string | undefined): Readabl
   )
 }
 
-function decoderOf(coding: string) {
+function createDecoder(coding: string) {
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip()
   if (coding === 'br') return createBrotliDecompress()
   if (coding === 'deflate') return Duplex.from(inflated)

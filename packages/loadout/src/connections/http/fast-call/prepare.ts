@@ -18,26 +18,26 @@ interface Common {
 }
 
 export interface PreparedPost {
-  line: PostFn
+  post: PostFn
   /** Of this one request: names and values in turn. */
   headers: readonly string[]
 }
 
 export class FastCalls {
   readonly #url: URL
-  readonly #openLine: PreparePost
+  readonly #preparePost: PreparePost
   readonly #secrets: [string, string][]
-  #line: PostFn | undefined
+  #post: PostFn | undefined
   #common: Common | undefined
 
-  constructor(url: URL, openLine: PreparePost, secrets: Readonly<Record<string, string>>) {
+  constructor(url: URL, preparePost: PreparePost, secrets: Readonly<Record<string, string>>) {
     this.#url = url
-    this.#openLine = openLine
+    this.#preparePost = preparePost
     this.#secrets = Object.entries(secrets)
   }
 
   /** Undefined where the request needs more than the short way can do. */
-  wayOf(
+  prepare(
     request: JSONRPCRequest,
     session: { sessionId: string | undefined; protocolVersion: string | undefined },
   ): PreparedPost | undefined {
@@ -47,21 +47,21 @@ export class FastCalls {
     const isModern = typeof claimed === 'string'
     if (isModern && !(typeof name === 'string' && PLAIN_NAME.test(name))) return undefined
     const { sessionId, protocolVersion } = session
-    const line = this.#lineFor({ sessionId, version: isModern ? claimed : protocolVersion, isModern })
-    return { line, headers: isModern ? ['mcp-name', String(name)] : NO_HEADERS }
+    const post = this.#postFor({ sessionId, version: isModern ? claimed : protocolVersion, isModern })
+    return { post, headers: isModern ? ['mcp-name', String(name)] : NO_HEADERS }
   }
 
-  #lineFor(common: Common): PostFn {
+  #postFor(common: Common): PostFn {
     const { sessionId, version, isModern } = common
-    const known = this.#common
+    const current = this.#common
     if (
-      this.#line &&
-      known &&
-      known.sessionId === sessionId &&
-      known.version === version &&
-      known.isModern === isModern
+      this.#post &&
+      current &&
+      current.sessionId === sessionId &&
+      current.version === version &&
+      current.isModern === isModern
     )
-      return this.#line
+      return this.#post
     const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
     if (sessionId) headers.set('mcp-session-id', sessionId)
     if (version) headers.set('mcp-protocol-version', version)
@@ -69,9 +69,9 @@ export class FastCalls {
     for (const [header, value] of this.#secrets) if (!headers.has(header)) headers.set(header, value)
     // It comes with each request.
     if (isModern) headers.delete('mcp-name')
-    this.#line = this.#openLine(this.#url, headers)
+    this.#post = this.#preparePost(this.#url, headers)
     this.#common = common
-    return this.#line
+    return this.#post
   }
 }
 

@@ -39,7 +39,7 @@ interface Settle {
 export class FastCallReader implements ResponseReader {
   /** Given up by us: whatever still happens is nobody's any more. */
   isStopped = false
-  #isAnswered = false
+  #hasResponse = false
   /** Events that wait for their turn. */
   #queue: string[] | undefined
   #end: StreamEnd | undefined
@@ -70,7 +70,7 @@ export class FastCallReader implements ResponseReader {
       return
     }
     this.#take(data)
-    if (!this.#isAnswered) void this.#takeInTurn()
+    if (!this.#hasResponse) void this.#drainInOrder()
   }
 
   onStreamEnd(stream: StreamEnd): void {
@@ -82,7 +82,7 @@ export class FastCallReader implements ResponseReader {
     if (this.isStopped) return
     try {
       const message = readMessage(JSON.parse(data))
-      if (!('method' in message)) this.#isAnswered = true
+      if (!('method' in message)) this.#hasResponse = true
       this.#receiver.deliver(message)
     } catch (error) {
       this.#receiver.pass(error as Error)
@@ -90,7 +90,7 @@ export class FastCallReader implements ResponseReader {
   }
 
   /** The SDK hears notifications a moment after they are delivered: an answer right behind must not overtake them. */
-  async #takeInTurn(): Promise<void> {
+  async #drainInOrder(): Promise<void> {
     const queue: string[] = []
     this.#queue = queue
     await undefined
@@ -105,10 +105,10 @@ export class FastCallReader implements ResponseReader {
   #finish({ lastEventId, retryMs }: StreamEnd): void {
     this.#settle.resolve()
     if (this.isStopped) return
-    const resumeAt = this.#isAnswered ? undefined : lastEventId
+    const resumeAt = this.#hasResponse ? undefined : lastEventId
     if (resumeAt !== undefined || retryMs !== undefined)
-      this.#receiver.takeOver(this.#call, whatItSaid({ lastEventId: resumeAt, retryMs })).catch(() => {})
-    else if (!this.#isAnswered) this.#receiver.end(this.#call)
+      this.#receiver.takeOver(this.#call, resumeResponse({ lastEventId: resumeAt, retryMs })).catch(() => {})
+    else if (!this.#hasResponse) this.#receiver.end(this.#call)
   }
 
   onOther(response: Response): void {
@@ -126,7 +126,7 @@ export class FastCallReader implements ResponseReader {
 }
 
 /** A stream that says again what another said about being resumed, and ends there. */
-function whatItSaid({ lastEventId, retryMs }: StreamEnd): Response {
+function resumeResponse({ lastEventId, retryMs }: StreamEnd): Response {
   const retry = retryMs === undefined ? '' : `retry: ${retryMs}\n`
   const id = lastEventId === undefined ? '' : `id: ${lastEventId}\ndata:\n`
   return new Response(`${retry}${id}\n`, { headers: { 'content-type': 'text/event-stream' } })

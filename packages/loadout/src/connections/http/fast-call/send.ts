@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { HostError } from '../../../errors.ts'
 import { LeanResponse } from '../client/lazy-response.ts'
-import { begin, type HttpRequest, headOf, type ResponseHandlers } from '../client/request.ts'
+import { type HttpRequest, type ResponseHandlers, responseHead, startRequest } from '../client/request.ts'
 import type { ResponseBody, Sink } from '../client/response-body.ts'
 import type { PostFn, ResponseReader } from './contract.ts'
 import { SseParser } from './sse-parser.ts'
@@ -13,14 +13,14 @@ import { SseParser } from './sse-parser.ts'
 const JSON_TYPE = /^application\/json *(;[^,]*)?$/i
 const EVENTS_TYPE = /^text\/event-stream *(;[^,]*)?$/i
 
-export function sendPrepared(parts: Omit<HttpRequest, 'method' | 'payload' | 'onBodyFailure'>): PostFn {
-  const { url, route, repeatable, maxResponseBytes, traffic } = parts
+export function sendPrepared(prepared: Omit<HttpRequest, 'method' | 'payload' | 'onBodyFailure'>): PostFn {
+  const { url, route, repeatable, maxResponseBytes, traffic } = prepared
   return ({ body, headers, onBodyFailure }, reader) => {
     if (traffic.closed) throw new HostError('shutting-down')
     const outgoing: HttpRequest = {
       url,
       method: 'POST',
-      headers: [...parts.headers, ...headers, 'content-length', String(Buffer.byteLength(body))],
+      headers: [...prepared.headers, ...headers, 'content-length', String(Buffer.byteLength(body))],
       payload: { data: body, contentType: undefined },
       repeatable,
       route,
@@ -28,28 +28,28 @@ export function sendPrepared(parts: Omit<HttpRequest, 'method' | 'payload' | 'on
       traffic,
       onBodyFailure,
     }
-    return begin(outgoing, waitingFor(reader, url))
+    return startRequest(outgoing, createHandlers(reader, url))
   }
 }
 
-function waitingFor(reader: ResponseReader, url: URL): ResponseHandlers {
+function createHandlers(reader: ResponseReader, url: URL): ResponseHandlers {
   return {
     onAnswer(message, body) {
-      const type = message.statusCode === 200 && body ? contentTypeOf(message) : ''
-      if (body && JSON_TYPE.test(type)) body.pour(jsonInto(reader))
-      else if (body && EVENTS_TYPE.test(type)) body.pour(eventsInto(reader))
-      else reader.onOther(otherAnswer(message, body, url))
+      const type = message.statusCode === 200 && body ? readContentType(message) : ''
+      if (body && JSON_TYPE.test(type)) body.consume(jsonSink(reader))
+      else if (body && EVENTS_TYPE.test(type)) body.consume(eventSink(reader))
+      else reader.onOther(toResponse(message, body, url))
     },
     onFailure: (error) => reader.onFailure(error),
     onDone: () => reader.onDone(),
   }
 }
 
-const otherAnswer = (message: IncomingMessage, body: ResponseBody | undefined, url: URL) =>
-  new LeanResponse(headOf(message, url), body ?? null)
+const toResponse = (message: IncomingMessage, body: ResponseBody | undefined, url: URL) =>
+  new LeanResponse(responseHead(message, url), body ?? null)
 
 /** Empty where there are several: which of them holds is not for us to say. */
-function contentTypeOf({ rawHeaders }: IncomingMessage): string {
+function readContentType({ rawHeaders }: IncomingMessage): string {
   let found: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
@@ -60,20 +60,20 @@ function contentTypeOf({ rawHeaders }: IncomingMessage): string {
   return found ?? ''
 }
 
-function jsonInto(reader: ResponseReader): Sink {
+function jsonSink(reader: ResponseReader): Sink {
   const chunks: Buffer[] = []
   return {
     onChunk: (chunk) => void chunks.push(chunk),
     onEnd(error) {
       const [first] = chunks
       if (error !== undefined) reader.onFailure(error)
-      else reader.onJson(withoutMark((first && chunks.length === 1 ? first : Buffer.concat(chunks)).toString()))
+      else reader.onJson(stripBom((first && chunks.length === 1 ? first : Buffer.concat(chunks)).toString()))
     },
   }
 }
 
-function eventsInto(reader: ResponseReader): Sink {
-  const lines = new SseParser((data, type) => {
+function eventSink(reader: ResponseReader): Sink {
+  const parser = new SseParser((data, type) => {
     if (data !== '' && (type === '' || type === 'message')) reader.onEvent(data)
   })
   let decoder: TextDecoder | undefined
@@ -83,11 +83,11 @@ function eventsInto(reader: ResponseReader): Sink {
       // Most chunks end with a whole character, and a decoder that remembers costs more than the rest of an event.
       if ((chunk.at(-1) ?? 0) >= 0x80) decoder ??= new TextDecoder('utf-8', { ignoreBOM: true })
       const text = decoder ? decoder.decode(chunk, { stream: true }) : chunk.toString()
-      lines.feed(isFirst ? withoutMark(text) : text)
+      parser.feed(isFirst ? stripBom(text) : text)
       if (text !== '') isFirst = false
     },
-    onEnd: () => reader.onStreamEnd(lines),
+    onEnd: () => reader.onStreamEnd(parser),
   }
 }
 
-const withoutMark = (text: string) => (text.startsWith('\uFEFF') ? text.slice(1) : text)
+const stripBom = (text: string) => (text.startsWith('\uFEFF') ? text.slice(1) : text)

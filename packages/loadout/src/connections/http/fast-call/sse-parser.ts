@@ -51,7 +51,9 @@ export class SseParser {
   }
 
   #end(): void {
-    const [data, type, id] = [this.#data, this.#type, this.#id]
+    const data = this.#data
+    const type = this.#type
+    const id = this.#id
     this.#data = undefined
     this.#type = ''
     this.#id = ''

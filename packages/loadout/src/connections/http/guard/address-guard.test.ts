@@ -68,15 +68,15 @@ describe('the address guard on DNS names', () => {
 
   it('resolves a name once per connection and connects to the checked address', async () => {
     const turns = [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1']]
-    const { lookup, asked } = names({ 'rebind.test': () => turns.shift() ?? [] })
+    const { lookup, asked: lookups } = names({ 'rebind.test': () => turns.shift() ?? [] })
     const guarded = createGuardedFetch({ lookup, allow: ['127.0.0.1'] })
     const url = `http://rebind.test:${start.port}/`
     expect(await (await guarded.fetch(url)).text()).toBe('start')
-    expect(asked).toHaveLength(1)
+    expect(lookups).toHaveLength(1)
     start.server.closeAllConnections()
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect(await codeOf(guarded.fetch(url))).toBe('address-blocked')
-    expect(asked).toHaveLength(2)
+    expect(lookups).toHaveLength(2)
     expect(connects.attempts).toEqual(['127.0.0.1'])
     await guarded.close()
   })
@@ -132,10 +132,10 @@ describe('the address guard on redirects', () => {
     'javascript:alert(1)',
     'http://user:password@start.test/',
   ]
-  const known = { 'start.test': '127.0.0.1', 'inner.test': '127.0.0.1' }
+  const addresses = { 'start.test': '127.0.0.1', 'inner.test': '127.0.0.1' }
   for (const target of targets)
     it(`blocks ${target} directly and at the end of a chain`, async () => {
-      const options = { lookup: names(known).lookup, allow: ['start.test'] }
+      const options = { lookup: names(addresses).lookup, allow: ['start.test'] }
       const to = encodeURIComponent(target.replaceAll('PORT', String(canary.port)))
       const base = `http://start.test:${start.port}/`
       expect(await ask(`${base}?to=${to}`, options)).toBe('address-blocked')

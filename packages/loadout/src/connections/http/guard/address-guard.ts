@@ -181,7 +181,7 @@ function isIPv6(address: Address): address is ipaddr.IPv6 {
 const systemLookup: HostLookup = (hostname) => resolveName(hostname, { all: true })
 
 function guardedLookup(resolve: HostLookup, check: (address: string, host: string) => void): LookupFunction {
-  const judged = async (hostname: string, family: unknown): Promise<HostAddress[]> => {
+  const resolveChecked = async (hostname: string, family: unknown): Promise<HostAddress[]> => {
     const answers = await resolve(hostname)
     for (const { address } of answers) check(address, hostname.replace(/\.+$/, '').toLowerCase())
     const usable = family === 4 || family === 6 ? answers.filter((answer) => answer.family === family) : answers
@@ -189,7 +189,7 @@ function guardedLookup(resolve: HostLookup, check: (address: string, host: strin
     throw Object.assign(new Error('no addresses'), { code: 'ENOTFOUND' })
   }
   return (hostname, options, callback) => {
-    judged(hostname, options.family).then(
+    resolveChecked(hostname, options.family).then(
       (addresses) => {
         const [first] = addresses
         if (options.all) callback(null, addresses)

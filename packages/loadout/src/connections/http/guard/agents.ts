@@ -71,22 +71,22 @@ function proxied(url: URL, proxy: ProxyServer, pools: Pools): Route {
 /** Each pool is made when it is first needed. */
 function createPools(settings: AgentSettings) {
   const { guard, maxSocketsPerHost: maxSockets, proxy } = settings
-  const made = new Map<string, Agent>()
+  const agents = new Map<string, Agent>()
   const pool = (name: string, make: (common: Common) => Agent) => (fresh: boolean) => {
     const key = fresh ? `${name}, fresh` : name
-    const agent = made.get(key) ?? make({ keepAlive: !fresh, maxSockets, timeout: IDLE_MS })
-    made.set(key, agent)
+    const agent = agents.get(key) ?? make({ keepAlive: !fresh, maxSockets, timeout: IDLE_MS })
+    agents.set(key, agent)
     return agent
   }
   const tls = tlsSettings(settings.ca)
   const { lookup } = guard
   return {
-    http: pool('http', (common) => watching(new HttpAgent({ ...common, lookup }), settings)),
-    https: pool('https', (common) => watching(new HttpsAgent({ ...common, ...tls(), lookup }), settings)),
-    tunnel: pool('tunnel', (common) => tunnelling(new HttpsAgent({ ...common, ...tls() }), settings, tls())),
+    http: pool('http', (common) => withPeerCheck(new HttpAgent({ ...common, lookup }), settings)),
+    https: pool('https', (common) => withPeerCheck(new HttpsAgent({ ...common, ...tls(), lookup }), settings)),
+    tunnel: pool('tunnel', (common) => withTunnel(new HttpsAgent({ ...common, ...tls() }), settings, tls())),
     proxy: pool('proxy', (common) => (proxy?.secure ? new HttpsAgent({ ...common, ...tls() }) : new HttpAgent(common))),
     close: () => {
-      for (const agent of made.values()) agent.destroy()
+      for (const agent of agents.values()) agent.destroy()
     },
   }
 }
@@ -107,7 +107,7 @@ function tlsSettings(ca: string | undefined): () => ConnectionOptions {
 }
 
 /** Judges the peer of each new connection and gives up on those that take too long. */
-function watching(agent: HttpAgent, { guard, connectTimeoutMs: timeoutMs }: AgentSettings): HttpAgent {
+function withPeerCheck(agent: HttpAgent, { guard, connectTimeoutMs: timeoutMs }: AgentSettings): HttpAgent {
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (options, created) => {
     const socket = connect(options, created)
@@ -121,13 +121,17 @@ function watching(agent: HttpAgent, { guard, connectTimeoutMs: timeoutMs }: Agen
         socket.destroy(error as Error)
       }
     })
-    return limited(socket, { host, ready: agent instanceof HttpsAgent ? 'secureConnect' : 'connect', timeoutMs })
+    return withConnectTimeout(socket, {
+      host,
+      ready: agent instanceof HttpsAgent ? 'secureConnect' : 'connect',
+      timeoutMs,
+    })
   }
   return agent
 }
 
 /** TLS to the server, within a connection to the proxy. */
-function tunnelling(agent: HttpsAgent, settings: AgentSettings, tls: ConnectionOptions): HttpsAgent {
+function withTunnel(agent: HttpsAgent, settings: AgentSettings, tls: ConnectionOptions): HttpsAgent {
   const { proxy, connectTimeoutMs: timeoutMs } = settings
   if (!proxy) return agent
   const connect = agent.createConnection.bind(agent)
@@ -137,7 +141,7 @@ function tunnelling(agent: HttpsAgent, settings: AgentSettings, tls: ConnectionO
       (tunnel) => {
         const within = { ...options, socket: tunnel }
         const socket = connect(within) as Socket
-        created?.(null, limited(socket, { host: host ?? '', ready: 'secureConnect', timeoutMs }))
+        created?.(null, withConnectTimeout(socket, { host: host ?? '', ready: 'secureConnect', timeoutMs }))
       },
       (error) => created?.(error, new Socket()),
     )
@@ -152,7 +156,7 @@ interface ConnectLimit {
   timeoutMs: number
 }
 
-function limited(socket: Socket, { host, ready, timeoutMs }: ConnectLimit): Socket {
+function withConnectTimeout(socket: Socket, { host, ready, timeoutMs }: ConnectLimit): Socket {
   const timer = setTimeout(() => {
     socket.destroy(new HostError('server-timeout', { detail: `${host}: no connection within ${timeoutMs} ms.` }))
   }, timeoutMs)

@@ -149,11 +149,11 @@ describe('aborting a guarded fetch', () => {
     streaming.abort()
     await expect(next).rejects.toMatchObject({ name: 'AbortError' })
 
-    const holding = new AbortController()
-    const held = await fetch(`${url}/body`, { signal: holding.signal })
+    const controller = new AbortController()
+    const response = await fetch(`${url}/body`, { signal: controller.signal })
     await sleep(20)
-    holding.abort()
-    await expect(held.body?.getReader().read()).rejects.toMatchObject({ name: 'AbortError' })
+    controller.abort()
+    await expect(response.body?.getReader().read()).rejects.toMatchObject({ name: 'AbortError' })
     await expect(fetch(`${url}/never`, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
       name: 'TimeoutError',
     })

@@ -4,11 +4,11 @@
  * Each request, and each hop of its redirects, is judged before a connection is made: its URL, every address of its name,
  * and the peer that answered. Answers are bounded in decoded bytes. Errors are `HostError`s; an abort stays the abort's
  * own reason. It runs on kept `node:http` connections because the global fetch is about half of what a call costs the MCP client.
- * Calls may leave by `openLine`, which is the same without the web's objects: one guard, one set of routes, one limit.
+ * Calls may leave by `preparePost`, which is the same without the web's objects: one guard, one set of routes, one limit.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../../../errors.ts'
-import { type InFlight, type Payload, payloadOf, sendRequest, simplePayload } from '../client/request.ts'
+import { createPayload, type InFlight, type Payload, sendRequest, simplePayload } from '../client/request.ts'
 import type { PreparePost } from '../fast-call/contract.ts'
 import { sendPrepared } from '../fast-call/send.ts'
 import {
@@ -47,7 +47,7 @@ export interface GuardedFetch {
   documents: FetchLike
   /** Throws unless the URL could be asked for: where a person is about to be sent there. */
   assertAllowed(url: URL): Promise<void>
-  openLine: PreparePost
+  preparePost: PreparePost
   /** Ends what is under way and closes all connections. */
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ const ACCEPT_ENCODING = 'gzip, deflate, br'
 /** What may be done twice. */
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 /** The connection's own, which a caller has no say in. */
-const OWN_HEADERS = new Set([
+const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
   'expect',
@@ -89,11 +89,12 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     const url = parseUrl(input)
     guard.checkUrl(url)
     const { body } = init
-    const payload = body === undefined || body === null ? undefined : (simplePayload(body) ?? (await payloadOf(body)))
+    const payload =
+      body === undefined || body === null ? undefined : (simplePayload(body) ?? (await createPayload(body)))
     const method = init.method?.toUpperCase() ?? 'GET'
     const route = routes.to(url)
     const caller = init.headers instanceof Headers ? init.headers : new Headers(init.headers)
-    const headers = headersOf(caller, { url, route, contentType: payload?.contentType })
+    const headers = buildHeaders(caller, { url, route, contentType: payload?.contentType })
     addLength(headers, method, payload)
     const repeatable = REPEATABLE.has(method) || caller.has('idempotency-key')
     const signal = init.signal ?? undefined
@@ -112,11 +113,11 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     })
   }
 
-  const openLine: PreparePost = (input, headers) => {
+  const preparePost: PreparePost = (input, headers) => {
     const url = new URL(input)
     guard.checkUrl(url)
     const route = routes.to(url)
-    const fixed = headersOf(headers, { url, route })
+    const fixed = buildHeaders(headers, { url, route })
     const repeatable = headers.has('idempotency-key')
     return sendPrepared({ url, route, headers: fixed, repeatable, maxResponseBytes, traffic })
   }
@@ -126,9 +127,9 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
 
   return {
     fetch: Object.assign(fetch, { maxRedirects }),
-    documents: Object.assign(small(fetch), { maxRedirects }),
+    documents: Object.assign(limitToDocuments(fetch), { maxRedirects }),
     assertAllowed: (url) => assertAllowed(guard, url),
-    openLine,
+    preparePost,
     async close() {
       traffic.closed = true
       for (const request of traffic.requests) request.destroy()
@@ -137,7 +138,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   }
 }
 
-const small = (guarded: FetchLike): FetchLike => {
+const limitToDocuments = (guarded: FetchLike): FetchLike => {
   return (input, init) => guarded(input, { ...init, maxBytes: DEFAULT_MAX_RESPONSE_BYTES } as GuardedInit)
 }
 
@@ -154,17 +155,17 @@ async function assertAllowed(guard: AddressGuard, url: URL): Promise<void> {
   })
 }
 
-interface HeaderNeeds {
+interface HeaderContext {
   url: URL
   route: Route
   contentType?: string | undefined
 }
 
 /** Names and values in turn, the form that costs `node:http` least. */
-function headersOf(caller: Headers, { url, route, contentType }: HeaderNeeds): string[] {
+function buildHeaders(caller: Headers, { url, route, contentType }: HeaderContext): string[] {
   const headers = ['host', url.host, ...route.headers]
   caller.forEach((value, name) => {
-    if (!OWN_HEADERS.has(name)) headers.push(name, value)
+    if (!CONNECTION_HEADERS.has(name)) headers.push(name, value)
   })
   const add = (name: string, value: string | undefined) => {
     if (value !== undefined && !caller.has(name)) headers.push(name, value)

@@ -17,20 +17,20 @@ function guard(options: GuardOptions) {
   return guarded.fetch
 }
 
-/** A proxy that finds every name on 127.0.0.1, and what it was asked for. */
+/** A proxy that resolves every name to 127.0.0.1 and records its requests. */
 async function startProxy(options: { login?: string; secure?: boolean; silent?: boolean } = {}) {
-  const asked: string[] = []
+  const requests: string[] = []
   const wanted = options.login && `Basic ${Buffer.from(options.login).toString('base64')}`
   const proxy = await listen(
     (request, response) => {
-      asked.push(`${request.method} ${request.url}`)
+      requests.push(`${request.method} ${request.url}`)
       if (wanted && request.headers['proxy-authorization'] !== wanted) response.writeHead(407).end()
       else response.setHeader('x-host', request.headers.host ?? '').end(`for ${request.url}`)
     },
     options.secure ? tls : undefined,
   )
   proxy.server.on('connect', (request, client) => {
-    asked.push(`CONNECT ${request.url}`)
+    requests.push(`CONNECT ${request.url}`)
     if (options.silent) return
     if (wanted && request.headers['proxy-authorization'] !== wanted) {
       client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
@@ -43,7 +43,7 @@ async function startProxy(options: { login?: string; secure?: boolean; silent?: 
     upstream.pipe(client).pipe(upstream)
     client.on('close', () => upstream.destroy())
   })
-  return Object.assign(proxy, { asked })
+  return Object.assign(proxy, { requests })
 }
 const secureServer = (): Promise<Loopback> => listen((_, response) => response.end('tls'), tls)
 
@@ -53,14 +53,14 @@ describe('requests through a proxy', () => {
     for (const secure of [false, true]) {
       await using proxy = await startProxy({ login: 'me:p@ss', secure })
       const url = `${secure ? 'https' : 'http'}://me:p%40ss@127.0.0.1:${proxy.port}`
-      const { lookup, asked } = names({})
+      const { lookup, asked: lookups } = names({})
       const fetch = guard({ proxy: { url }, ca: tls.ca, lookup })
       for (let i = 0; i < 3; i++)
         expect(await (await fetch(`https://secure.test:${server.port}/`, { method: 'POST', body: 'x' })).text()).toBe(
           'tls',
         )
-      expect(proxy.asked).toEqual([`CONNECT secure.test:${server.port}`])
-      expect(asked).toEqual([])
+      expect(proxy.requests).toEqual([`CONNECT secure.test:${server.port}`])
+      expect(lookups).toEqual([])
     }
     expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization')
     expect(server.requests[0]?.headers.host).toBe(`secure.test:${server.port}`)
@@ -82,7 +82,7 @@ describe('requests through a proxy', () => {
     for (const host of ['127.0.0.1', '0x7f.1', '169.254.169.254', '[::1]', 'localhost', 'metadata.google.internal'])
       for (const scheme of ['http', 'https'])
         expect(await codeOf(fetch(`${scheme}://${host}/`))).toBe('address-blocked')
-    expect(proxy.asked).toEqual([])
+    expect(proxy.requests).toEqual([])
   })
 
   it('report proxy refusals, timeouts and outages without the password', async () => {
@@ -118,7 +118,7 @@ describe('requests through a proxy', () => {
     const url = `http://in.corp.test:${server.port}/`
     expect(await (await guard({ proxy: settings, lookup, allow: ['*.corp.test'] })(url)).text()).toBe('straight')
     expect(await codeOf(guard({ proxy: settings, lookup })(url))).toBe('address-blocked')
-    expect(proxy.asked).toEqual([])
+    expect(proxy.requests).toEqual([])
   })
 })
 

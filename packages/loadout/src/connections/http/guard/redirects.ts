@@ -31,7 +31,7 @@ export async function followRedirects(send: FetchLike, first: Hop, maxRedirects:
     const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
     if (location === null) return hops === 0 ? response : Object.defineProperty(response, 'redirected', { value: true })
     await response.body?.cancel()
-    const to = targetOf(hop.url, location)
+    const to = describeTarget(hop.url, location)
     if (first.init.redirect === 'error') throw failed(hop, `it redirects to ${to}, which the request does not allow.`)
     if (hops === maxRedirects) throw failed(hop, `it redirects more than ${maxRedirects} times, last to ${to}.`)
     hop = nextHop(hop, response.status, location)
@@ -39,14 +39,14 @@ export async function followRedirects(send: FetchLike, first: Hop, maxRedirects:
 }
 
 /** Names the target of a redirect to another origin, which MCP's transports do not follow: the request has a body and credentials. */
-export function tellRedirects(fetch: FetchLike): FetchLike {
+export function rejectCrossOriginRedirects(fetch: FetchLike): FetchLike {
   return async (input, init) => {
     const response = await fetch(input, init)
     const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
     const from = URL.parse(String(input))
     if (location === null || from === null || URL.parse(location, from.href)?.origin === from.origin) return response
     await response.body?.cancel().catch(() => {})
-    const to = targetOf(from, location)
+    const to = describeTarget(from, location)
     throw new HostError('protocol-error', {
       detail: `${from.origin} redirects to another origin, ${to}, which is not followed.`,
       action: `Set the server's URL to ${to}, if that is the one you mean.`,
@@ -78,11 +78,11 @@ function withoutBody(init: RequestInit): RequestInit {
   return { ...init, method: 'GET', body: undefined, headers }
 }
 
-function safeHeaders(given: RequestInit['headers']): Headers {
-  const all = new Headers(given)
+function safeHeaders(headers: RequestInit['headers']): Headers {
+  const source = new Headers(headers)
   const safe = new Headers()
   for (const name of SAFE_HEADERS) {
-    const value = all.get(name)
+    const value = source.get(name)
     if (value !== null) safe.set(name, value)
   }
   return safe
@@ -95,14 +95,14 @@ function failed({ url }: Pick<Hop, 'url'>, what: string): HostError {
 const MAX_TARGET_LENGTH = 300
 
 /** Without its query, which may hold a secret. */
-function targetOf(from: URL, location: string): string {
+function describeTarget(from: URL, location: string): string {
   const target = URL.parse(location, from.href)
   return target ? `\`${`${target.origin}${target.pathname}`.slice(0, MAX_TARGET_LENGTH)}\`` : 'what is no URL'
 }
 
 function refused(from: URL, to: URL, what: string): HostError {
   return new HostError('address-blocked', {
-    detail: `${from.origin} redirects ${what}, to ${targetOf(from, to.href)}, which is refused.`,
-    action: `Set the server's URL to ${targetOf(from, to.href)}, if that is the one you mean.`,
+    detail: `${from.origin} redirects ${what}, to ${describeTarget(from, to.href)}, which is refused.`,
+    action: `Set the server's URL to ${describeTarget(from, to.href)}, if that is the one you mean.`,
   })
 }

@@ -119,8 +119,8 @@ describe('the host machine', () => {
     const greedy = await openInside(open, { hosts: names.map((name) => `${name}:${port()}`) })
     const before = seen.length
     for (const name of [...names, '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]']) {
-      const asked = `return new Promise((resolve, reject) => require('node:http').get({ host: '127.0.0.1', port: 3128, path: 'http://${name}:${port()}/' }, (r) => resolve(r.statusCode)).on('error', reject))`
-      expect([name, (await greedy.run(asked)).value]).toEqual([name, 403])
+      const script = `return new Promise((resolve, reject) => require('node:http').get({ host: '127.0.0.1', port: 3128, path: 'http://${name}:${port()}/' }, (r) => resolve(r.statusCode)).on('error', reject))`
+      expect([name, (await greedy.run(script)).value]).toEqual([name, 403])
     }
     expect(seen.length).toBe(before)
     await open.close()

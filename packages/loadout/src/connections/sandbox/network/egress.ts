@@ -70,7 +70,7 @@ type Dial = (host: string, port: number) => Promise<Socket>
 
 function createDial(options: GuardOptions, isDeclared: (host: string, port: number) => boolean): Dial {
   const guard = createAddressGuard(options)
-  const own = createLocalAddressGuard(options)
+  const local = createLocalAddressGuard(options)
   const proxy = options.proxy && readProxy(options.proxy)
   const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
   return async (host, port) => {
@@ -79,9 +79,9 @@ function createDial(options: GuardOptions, isDeclared: (host: string, port: numb
     if (!url || !isDeclared(name, port))
       throw new HostError('address-blocked', { detail: `${name}:${port} is not among the \`hosts\` of the toolkit.` })
     guard.checkUrl(url)
-    own.checkHost(name)
+    local.checkHost(name)
     if (proxy?.serves(url)) return throughProxy(proxy, { host: name, port, timeoutMs })
-    return connected({ guard, own }, { host: name, port, timeoutMs })
+    return connected({ guard, local }, { host: name, port, timeoutMs })
   }
 }
 
@@ -93,19 +93,19 @@ interface Peer {
 
 const throughProxy = (proxy: ProxyServer, peer: Peer) => openTunnel(proxy, { ...peer, tls: {} })
 
-interface Judges {
+interface AddressGuards {
   guard: AddressGuard
-  own: LocalAddressGuard
+  local: LocalAddressGuard
 }
 
 /** What the guard lets pass, without this machine. */
-function lookupOf({ guard, own }: Judges): LookupFunction {
+function guardedLookup({ guard, local }: AddressGuards): LookupFunction {
   return (hostname, options, callback) =>
     guard.lookup(hostname, options, (error, found, family) => {
       if (error) return callback(error, found, family)
       try {
-        for (const one of typeof found === 'string' ? [found] : found.map(({ address }) => address))
-          own.checkAddress(one, hostname)
+        for (const address of typeof found === 'string' ? [found] : found.map(({ address }) => address))
+          local.checkAddress(address, hostname)
       } catch (refused) {
         return callback(refused as Error, [])
       }
@@ -113,9 +113,9 @@ function lookupOf({ guard, own }: Judges): LookupFunction {
     })
 }
 
-function connected({ guard, own }: Judges, { host, port, timeoutMs }: Peer): Promise<Socket> {
+function connected({ guard, local }: AddressGuards, { host, port, timeoutMs }: Peer): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, lookup: lookupOf({ guard, own }) })
+    const socket = connect({ host, port, lookup: guardedLookup({ guard, local }) })
     const timer = setTimeout(() => socket.destroy(new HostError('server-timeout')), timeoutMs)
     socket.once('error', reject)
     socket.once('close', () => clearTimeout(timer))
@@ -123,7 +123,7 @@ function connected({ guard, own }: Judges, { host, port, timeoutMs }: Peer): Pro
       clearTimeout(timer)
       try {
         guard.checkAddress(socket.remoteAddress ?? '', host)
-        own.checkAddress(socket.remoteAddress ?? '', host)
+        local.checkAddress(socket.remoteAddress ?? '', host)
         resolve(socket)
       } catch (error) {
         socket.destroy()
@@ -148,8 +148,8 @@ async function tunnel(request: IncomingMessage, { near, head, dial }: Tunnel): P
     far.write(head)
     splice(near, far)
   } catch (error) {
-    const { status, words } = explain(error)
-    near.end(`HTTP/1.1 ${status} Refused\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${words}\n`)
+    const { status, message } = explain(error)
+    near.end(`HTTP/1.1 ${status} Refused\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${message}\n`)
   }
 }
 
@@ -173,8 +173,8 @@ async function forward(request: IncomingMessage, response: ServerResponse, dial:
     if (url?.protocol !== 'http:') throw new HostError('address-blocked', { detail: 'This is a proxy for http URLs.' })
     const socket = await dial(hostOf(url), Number(url.port) || 80)
     response.once('close', () => socket.destroy())
-    const kept = Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.has(name))
-    const headers = { ...Object.fromEntries(kept), host: url.host, connection: 'close' }
+    const forwarded = Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.has(name))
+    const headers = { ...Object.fromEntries(forwarded), host: url.host, connection: 'close' }
     const onward = httpRequest({
       createConnection: () => socket,
       method: request.method,
@@ -188,18 +188,18 @@ async function forward(request: IncomingMessage, response: ServerResponse, dial:
     })
     request.pipe(onward)
   } catch (error) {
-    const { status, words } = explain(error)
-    refuse(response, status, words)
+    const { status, message } = explain(error)
+    refuse(response, status, message)
   }
 }
 
-function refuse(response: ServerResponse, status: number, words: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${words}\n`)
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${message}\n`)
 }
 
-function explain(error: unknown): { status: number; words: string } {
-  if (HostError.is(error)) return { status: error.status === 403 ? 403 : 502, words: error.message }
-  return { status: 502, words: 'The host cannot be reached.' }
+function explain(error: unknown): { status: number; message: string } {
+  if (HostError.is(error)) return { status: error.status === 403 ? 403 : 502, message: error.message }
+  return { status: 502, message: 'The host cannot be reached.' }
 }
 
 /** Folders with sockets of proxies whose host is gone, as a `kill -9` leaves them: nobody listens there any more. */
@@ -210,11 +210,11 @@ const YOUNG_MS = 60_000
 
 export async function sweepSockets(folder = tmpdir()): Promise<void> {
   for (const name of await readdir(folder).catch(() => []))
-    if (name.startsWith(EGRESS_PREFIX) && (await isLeft(join(folder, name))))
+    if (name.startsWith(EGRESS_PREFIX) && (await isStale(join(folder, name))))
       await rm(join(folder, name), { recursive: true, force: true }).catch(() => {})
 }
 
-async function isLeft(dir: string): Promise<boolean> {
+async function isStale(dir: string): Promise<boolean> {
   const code = await new Promise<string | undefined>((resolve) => {
     const socket = connect(join(dir, SOCKET))
     socket.once('connect', () => {

@@ -14,20 +14,20 @@ export interface LocalAddressGuard {
   checkAddress(address: string, host: string): void
 }
 
-const OWN_RANGES = new Set(['loopback', 'unspecified'])
-const OWN_NAMES = /^(.*\.)?localhost(\.localdomain)?$|^ip6-(localhost|loopback)$/
+const LOCAL_RANGES = new Set(['loopback', 'unspecified'])
+const LOCAL_NAMES = /^(.*\.)?localhost(\.localdomain)?$|^ip6-(localhost|loopback)$/
 
 export function createLocalAddressGuard({ allow = [] }: Pick<AddressOptions, 'allow'>): LocalAddressGuard {
   const allowed = readAllowed(allow)
   const checkAddress = (text: string, host: string) => {
     const address = parseAddress(text)
     if (address && (allowed.hasAddress(address) || allowed.hasName(host))) return
-    if (!address || OWN_RANGES.has(address.range()) || interfaces().has(address.toString())) throw refused(host)
+    if (!address || LOCAL_RANGES.has(address.range()) || interfaces().has(address.toString())) throw refused(host)
   }
   return {
     checkHost(host) {
       if (isLiteral(host)) checkAddress(host, host)
-      else if ((OWN_NAMES.test(host) || host === hostname().toLowerCase()) && !allowed.hasName(host))
+      else if ((LOCAL_NAMES.test(host) || host === hostname().toLowerCase()) && !allowed.hasName(host))
         throw refused(host)
     },
     checkAddress,
@@ -36,8 +36,8 @@ export function createLocalAddressGuard({ allow = [] }: Pick<AddressOptions, 'al
 
 /** Asked for each time: networks come and go. */
 function interfaces(): Set<string> {
-  const all = Object.values(networkInterfaces()).flatMap((one) => one ?? [])
-  return new Set(all.flatMap(({ address }) => parseAddress(address.replace(/%.*$/, ''))?.toString() ?? []))
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])
+  return new Set(addresses.flatMap(({ address }) => parseAddress(address.replace(/%.*$/, ''))?.toString() ?? []))
 }
 
 const refused = (host: string) =>

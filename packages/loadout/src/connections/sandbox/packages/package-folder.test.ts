@@ -64,7 +64,7 @@ function room(packageBytes: number, packagesBytes: number) {
   execFileSync('chmod', ['755', dir])
   return {
     npx: (name: string) => openInside(drivers, { command: 'npx', args: ['-y', name] }),
-    kept: () => readdirSync(join(dir, 'packages')),
+    packages: () => readdirSync(join(dir, 'packages')),
     leave: (name: string) => mkdirSync(join(dir, 'packages', name), { recursive: true }),
     /** As if nobody had used what is there for a day. */
     async age() {
@@ -80,27 +80,27 @@ function room(packageBytes: number, packagesBytes: number) {
 
 describe('the package folder', () => {
   it('rejects a package above the size limit, however small its archive is', async () => {
-    const { npx, kept, close } = room(8 * MIB, 100 * MIB)
+    const { npx, packages, close } = room(8 * MIB, 100 * MIB)
     await expect(npx('huge')).rejects.toMatchObject({
       code: 'stdio-refused',
       message: expect.stringContaining('larger than a package may be'),
     })
-    expect(kept()).toEqual([])
+    expect(packages()).toEqual([])
     const inside = await npx('one')
     expect(await inside.run('return 1')).toEqual({ value: 1 })
     await close()
   })
 
   it('evicts the least recently used packages and none that runs', async () => {
-    const { npx, kept, age, close } = room(4 * MIB, 7 * MIB)
+    const { npx, packages, age, close } = room(4 * MIB, 7 * MIB)
     const one = await npx('one')
-    const [first = ''] = kept()
+    const [first = ''] = packages()
     const two = await npx('two')
     await two.connection.close()
     await age()
     const three = await npx('three')
-    expect(kept()).toHaveLength(2)
-    expect(kept()).toContain(first)
+    expect(packages()).toHaveLength(2)
+    expect(packages()).toContain(first)
     expect(await one.run(`return require('node:fs').statSync('/packages/node_modules/one/data').size`)).toEqual({
       value: 2 * MIB,
     })
@@ -110,17 +110,17 @@ describe('the package folder', () => {
     await three.connection.close()
     await age()
     expect(await (await npx('two')).run('return 1')).toEqual({ value: 1 })
-    expect(kept()).toHaveLength(2)
+    expect(packages()).toHaveLength(2)
     await close()
   })
 
   it('removes leftovers of a killed host and keeps downloads of other hosts', async () => {
-    const { npx, kept, age, leave, close } = room(4 * MIB, 100 * MIB)
+    const { npx, packages, age, leave, close } = room(4 * MIB, 100 * MIB)
     leave('new-of-a-dead-host')
     await age()
     leave('new-of-another-host')
     const one = await npx('one')
-    expect(kept().filter((name) => name.startsWith('new-'))).toEqual(['new-of-another-host'])
+    expect(packages().filter((name) => name.startsWith('new-'))).toEqual(['new-of-another-host'])
     expect(await one.run('return 1')).toEqual({ value: 1 })
     await close()
   })

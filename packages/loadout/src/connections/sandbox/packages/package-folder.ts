@@ -19,12 +19,12 @@ export interface PackageFolder {
   /** Room for one more package, or `stdio-refused`. It is kept free until the given function is called. */
   reserve(dir: string): Promise<() => void>
   /** Says that a package is in use, until the given function is called. */
-  hold(folder: string): () => void
+  markInUse(folder: string): () => void
   /** Aborts when a folder grows beyond the share of one package; `stop` when it is done. */
   watch(folder: string): { signal: AbortSignal; stop(): Promise<void> }
 }
 
-const LOOK_MS = 500
+const SIZE_CHECK_MS = 500
 const TOUCH_MS = 5 * 60_000
 /** Longer than it takes to see that it is in use. */
 const IDLE_MS = 3 * TOUCH_MS
@@ -36,14 +36,14 @@ export function createPackageFolder(limits: FolderLimits): PackageFolder {
   const inUse = new Map<string, number>()
   const sizes = new Map<string, number>()
   let reserved = 0
-  let making: Promise<unknown> = Promise.resolve()
+  let reserving: Promise<unknown> = Promise.resolve()
   let touching: ReturnType<typeof setInterval> | undefined
 
-  const makeRoom = async (dir: string) => {
+  const evictFor = async (dir: string) => {
     await sweepUnfinished(dir)
-    const kept = await packagesIn(dir, sizes)
-    let total = kept.reduce((sum, { bytes }) => sum + bytes, reserved + limits.packageBytes)
-    for (const { path, usedAt, bytes } of kept.sort((a, b) => a.usedAt - b.usedAt)) {
+    const packages = await packagesIn(dir, sizes)
+    let total = packages.reduce((sum, { bytes }) => sum + bytes, reserved + limits.packageBytes)
+    for (const { path, usedAt, bytes } of packages.sort((a, b) => a.usedAt - b.usedAt)) {
       if (total <= limits.packagesBytes) break
       if (inUse.has(path) || Date.now() - usedAt < IDLE_MS) continue
       await removeAt(dir, path)
@@ -57,20 +57,20 @@ export function createPackageFolder(limits: FolderLimits): PackageFolder {
   return {
     async reserve(dir) {
       // One at a time, so that two do not count on the same room.
-      const made = making.then(() => makeRoom(dir))
-      making = made.catch(() => {})
-      await made
+      const room = reserving.then(() => evictFor(dir))
+      reserving = room.catch(() => {})
+      await room
       return once(() => {
         reserved -= limits.packageBytes
       })
     },
-    hold(folder) {
+    markInUse(folder) {
       inUse.set(folder, (inUse.get(folder) ?? 0) + 1)
       touch(folder)
       touching ??= setInterval(() => [...inUse.keys()].forEach(touch), TOUCH_MS).unref()
       return once(() => {
-        const left = (inUse.get(folder) ?? 1) - 1
-        if (left > 0) inUse.set(folder, left)
+        const remaining = (inUse.get(folder) ?? 1) - 1
+        if (remaining > 0) inUse.set(folder, remaining)
         else inUse.delete(folder)
         if (inUse.size > 0) return
         clearInterval(touching)
@@ -81,52 +81,52 @@ export function createPackageFolder(limits: FolderLimits): PackageFolder {
   }
 }
 
-function watchSize(folder: string, mostBytes: number) {
+function watchSize(folder: string, maxBytes: number) {
   const tooLarge = new AbortController()
-  const look = async () => {
+  const checkSize = async () => {
     const { bytes, files } = await measure(folder)
-    if (bytes > mostBytes || files > MAX_FILES) tooLarge.abort()
+    if (bytes > maxBytes || files > MAX_FILES) tooLarge.abort()
   }
-  let looking: Promise<void> | undefined
+  let checking: Promise<void> | undefined
   const timer = setInterval(() => {
-    looking ??= look().finally(() => {
-      looking = undefined
+    checking ??= checkSize().finally(() => {
+      checking = undefined
     })
-  }, LOOK_MS)
+  }, SIZE_CHECK_MS)
   return {
     signal: tooLarge.signal,
     async stop() {
       clearInterval(timer)
-      await looking
-      await look()
+      await checking
+      await checkSize()
     },
   }
 }
 
-interface Kept {
+interface StoredPackage {
   path: string
   usedAt: number
   bytes: number
 }
 
-async function packagesIn(dir: string, sizes: Map<string, number>): Promise<Kept[]> {
-  const kept: Kept[] = []
+async function packagesIn(dir: string, sizes: Map<string, number>): Promise<StoredPackage[]> {
+  const packages: StoredPackage[] = []
   for (const name of await readdir(dir).catch(() => []))
     if (COMPLETE.test(name)) {
       const path = join(dir, name)
-      const found = await lstat(path).catch(() => undefined)
+      const stats = await lstat(path).catch(() => undefined)
       const bytes = sizes.get(path) ?? (await measure(path)).bytes
       sizes.set(path, bytes)
-      if (found) kept.push({ path, usedAt: found.mtimeMs, bytes })
+      if (stats) packages.push({ path, usedAt: stats.mtimeMs, bytes })
     }
-  return kept
+  return packages
 }
 
 /** What a killed host left half-done. */
 async function sweepUnfinished(dir: string): Promise<void> {
-  for (const name of (await readdir(dir).catch(() => [])).filter((one) => UNFINISHED.test(one))) {
-    const found = await lstat(join(dir, name)).catch(() => undefined)
-    if (found && Date.now() - found.mtimeMs > IDLE_MS)
+  for (const name of (await readdir(dir).catch(() => [])).filter((entry) => UNFINISHED.test(entry))) {
+    const stats = await lstat(join(dir, name)).catch(() => undefined)
+    if (stats && Date.now() - stats.mtimeMs > IDLE_MS)
       await rm(join(dir, name), { recursive: true, force: true }).catch(() => {})
   }
 }
@@ -141,13 +141,13 @@ async function removeAt(dir: string, path: string): Promise<void> {
 /** As the disk has it; no link is followed. */
 async function measure(path: string): Promise<{ bytes: number; files: number }> {
   const total = { bytes: 0, files: 0 }
-  const add = async (at: string): Promise<void> => {
-    const found = await lstat(at).catch(() => undefined)
-    if (!found) return
-    total.bytes += found.blocks * 512
+  const add = async (current: string): Promise<void> => {
+    const stats = await lstat(current).catch(() => undefined)
+    if (!stats) return
+    total.bytes += stats.blocks * 512
     total.files += 1
-    if (!found.isDirectory() || total.files > MAX_FILES) return
-    for (const name of await readdir(at).catch(() => [])) await add(join(at, name))
+    if (!stats.isDirectory() || total.files > MAX_FILES) return
+    for (const name of await readdir(current).catch(() => [])) await add(join(current, name))
   }
   await add(path)
   return total

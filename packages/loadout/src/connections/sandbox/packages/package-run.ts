@@ -23,7 +23,7 @@ const SILENT_FLAGS = new Set(['-y', '--yes', '-q', '--quiet'])
 /** The package that a command line runs, or undefined where it is a command like any other. */
 export function readPackageRun({ command, args }: CommandLine): PackageRun | undefined {
   const words = [command.replace(/^\/usr\/(local\/)?bin\//, ''), ...args]
-  const prefix = RUNNERS.find(({ words: known }) => known.every((word, index) => words[index] === word))
+  const prefix = RUNNERS.find(({ words: prefixWords }) => prefixWords.every((word, index) => words[index] === word))
   if (!prefix) return undefined
   const { spec, rest } = readFlags(words.slice(prefix.words.length), prefix.package)
   return prefix.from === 'npm' ? npmRun(spec, rest) : pypiRun(spec, rest)
@@ -59,35 +59,36 @@ function readFlags(words: readonly string[], packageFlags: readonly string[]) {
     if (packageFlags.includes(flag)) {
       if (spec !== undefined) throw refused('Only one package can be fetched.')
       spec = value ?? words[++at]
-    } else if (word.startsWith('-')) throw refused(`The flag "${shown(flag)}" is not possible in a sandbox.`)
+    } else if (word.startsWith('-')) throw refused(`The flag "${printable(flag)}" is not possible in a sandbox.`)
     else break
   }
   return { spec, rest: words.slice(at) }
 }
 
-function npmRun(given: string | undefined, rest: readonly string[]): PackageRun {
-  const { spec, program, args } = partsOf(given, rest)
+function npmRun(packageSpec: string | undefined, rest: readonly string[]): PackageRun {
+  const { spec, program, args } = splitCommand(packageSpec, rest)
   const [, name, version] = NPM_SPEC.exec(spec) ?? []
-  if (name === undefined) throw refused(`"${shown(spec)}" is not the name of an npm package, with its version at most.`)
+  if (name === undefined)
+    throw refused(`"${printable(spec)}" is not the name of an npm package, with its version at most.`)
   return { from: 'npm', spec: version === undefined ? name : `${name}@${version}`, name, program, args }
 }
 
-function pypiRun(given: string | undefined, rest: readonly string[]): PackageRun {
-  const { spec, program, args } = partsOf(given, rest)
+function pypiRun(packageSpec: string | undefined, rest: readonly string[]): PackageRun {
+  const { spec, program, args } = splitCommand(packageSpec, rest)
   const [, name, extras = '', version] = PYPI_SPEC.exec(spec) ?? []
-  if (name === undefined) throw refused(`"${shown(spec)}" is not the name of a package, with its version at most.`)
+  if (name === undefined) throw refused(`"${printable(spec)}" is not the name of a package, with its version at most.`)
   const pinned = version === undefined || version === 'latest' ? '' : `==${version}`
   return { from: 'pypi', spec: name + extras + pinned, name, program: program ?? name, args }
 }
 
-function partsOf(given: string | undefined, [first, ...rest]: readonly string[]) {
+function splitCommand(packageSpec: string | undefined, [first, ...rest]: readonly string[]) {
   if (first === undefined) throw refused('The command names no package.')
-  if (given === undefined) return { spec: first, program: undefined, args: rest }
-  if (!PROGRAM.test(first)) throw refused(`"${shown(first)}" is not the name of a program.`)
-  return { spec: given, program: first, args: rest }
+  if (packageSpec === undefined) return { spec: first, program: undefined, args: rest }
+  if (!PROGRAM.test(first)) throw refused(`"${printable(first)}" is not the name of a program.`)
+  return { spec: packageSpec, program: first, args: rest }
 }
 
-const shown = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)
+const printable = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)
 
 function refused(detail: string): HostError {
   return new HostError('stdio-refused', {

@@ -14,7 +14,7 @@ import { readPackageRun } from './package-run.ts'
 let folder: string
 let registry: Server
 let drivers: Drivers
-const asked: string[] = []
+const requests: string[] = []
 
 /** A package with a program, and with a script that tells of itself where it runs. */
 function pack(version: string): Buffer {
@@ -44,7 +44,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'loadout-registry-'))
   const files = new Map(['1.0.0', '1.1.0'].map((version) => [version, pack(version)]))
   registry = createServer((request, response) => {
-    asked.push(request.url ?? '')
+    requests.push(request.url ?? '')
     const [, version] = /server-([\d.]+)\.tgz$/.exec(request.url ?? '') ?? []
     if (version) return response.end(files.get(version))
     if (decodeURIComponent(request.url ?? '') !== '/@acme/server') return response.writeHead(404).end('{}')
@@ -63,10 +63,10 @@ afterAll(async () => {
   await drivers.close()
   registry.close()
   rmSync(folder, { recursive: true, force: true })
-  rmSync(kept(), { recursive: true, force: true })
+  rmSync(packageDir(), { recursive: true, force: true })
 })
 const url = () => `http://127.0.0.1:${(registry.address() as { port: number }).port}`
-const kept = () => join(tmpdir(), `loadout-kept-${process.pid}`)
+const packageDir = () => join(tmpdir(), `loadout-kept-${process.pid}`)
 const npx = (...args: string[]) => openInside(drivers, { command: 'npx', args })
 
 describe('a sandboxed package', () => {
@@ -84,15 +84,15 @@ describe('a sandboxed package', () => {
   })
 
   it('is fetched once for concurrent requests and keeps its version', async () => {
-    const before = asked.length
+    const before = requests.length
     const all = await Promise.all([npx('@acme/server'), npx('@acme/server'), npx('-y', '-p', '@acme/server', 'server')])
-    expect(asked.slice(before).filter((path) => path.endsWith('.tgz'))).toEqual(['/@acme/server/-/server-1.1.0.tgz'])
+    expect(requests.slice(before).filter((path) => path.endsWith('.tgz'))).toEqual(['/@acme/server/-/server-1.1.0.tgz'])
     for (const inside of all) {
       expect(await inside.run('return process.env.VERSION')).toEqual({ value: '1.1.0' })
       await inside.connection.close()
     }
-    expect(readdirSync(kept()).filter((name) => name.startsWith('new-'))).toEqual([])
-    expect(readdirSync(kept())).toHaveLength(2)
+    expect(readdirSync(packageDir()).filter((name) => name.startsWith('new-'))).toEqual([])
+    expect(readdirSync(packageDir())).toHaveLength(2)
   })
 
   it('that does not exist is reported and leaves nothing behind', async () => {
@@ -100,7 +100,7 @@ describe('a sandboxed package', () => {
       code: 'spawn-failed',
       message: expect.stringMatching(/@acme\/missing/),
     })
-    expect(readdirSync(kept())).toHaveLength(2)
+    expect(readdirSync(packageDir())).toHaveLength(2)
   })
 
   it('of Python is rejected without uv', async () => {

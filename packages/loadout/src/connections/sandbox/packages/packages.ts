@@ -42,25 +42,25 @@ export interface Fetched {
 }
 
 const MAX_MANIFEST_BYTES = 1024 * 1024
-const WORDS = 400
+const MAX_OUTPUT_LENGTH = 400
 
 export function createPackages(options: PackageOptions) {
-  const underWay = new Map<string, Promise<string>>()
+  const pending = new Map<string, Promise<string>>()
   /** Many may want the same package at once; it is fetched once. */
-  const folderOf = async (run: PackageRun): Promise<string> => {
-    const registry = await registryOf(options, run)
+  const ensureFetched = async (run: PackageRun): Promise<string> => {
+    const registry = await resolveRegistry(options, run)
     const key = createHash('sha256').update(`${run.from} ${run.spec} ${registry}`).digest('hex')
     const wanted = { ...run, registry }
-    const fetching = underWay.get(key) ?? fetchOnce(options, wanted, key).finally(() => underWay.delete(key))
-    underWay.set(key, fetching)
+    const fetching = pending.get(key) ?? fetchOnce(options, wanted, key).finally(() => pending.delete(key))
+    pending.set(key, fetching)
     return fetching
   }
   return {
     async fetch(run: PackageRun): Promise<Fetched> {
-      const folder = await folderOf(run)
-      const release = options.folder.hold(folder)
+      const folder = await ensureFetched(run)
+      const release = options.folder.markInUse(folder)
       try {
-        const command = `${PACKAGES}/${await commandOf(folder, run)}`
+        const command = `${PACKAGES}/${await resolveCommand(folder, run)}`
         return { command, args: run.args, bind: { from: folder, to: PACKAGES }, release }
       } catch (error) {
         release()
@@ -70,14 +70,14 @@ export function createPackages(options: PackageOptions) {
   }
 }
 
-async function commandOf(folder: string, { from, program, name }: PackageRun): Promise<string> {
+async function resolveCommand(folder: string, { from, program, name }: PackageRun): Promise<string> {
   if (from === 'pypi') return `bin/${program}`
-  return `node_modules/.bin/${program ?? (await programOf(folder, name))}`
+  return `node_modules/.bin/${program ?? (await resolveProgram(folder, name))}`
 }
 
-async function registryOf({ npmRegistry, pypiIndex }: PackageOptions, { from }: PackageRun): Promise<string> {
-  const [registry, setting] =
-    from === 'npm' ? [await npmRegistry(), 'LOADOUT_NPM_REGISTRY'] : [pypiIndex, 'LOADOUT_PYPI_INDEX']
+async function resolveRegistry({ npmRegistry, pypiIndex }: PackageOptions, { from }: PackageRun): Promise<string> {
+  const registry = from === 'npm' ? await npmRegistry() : pypiIndex
+  const setting = from === 'npm' ? 'LOADOUT_NPM_REGISTRY' : 'LOADOUT_PYPI_INDEX'
   if (registry !== undefined) return registry
   throw new HostError('stdio-refused', {
     detail: 'It is not set where packages for sandboxes come from.',
@@ -92,23 +92,23 @@ async function fetchOnce(options: PackageOptions, run: WantedPackage, key: strin
   const folder = join(dir, key)
   if (await stat(folder).catch(() => undefined)) return folder
   const line = run.from === 'npm' ? npmLine(options, run) : uvLine(options, run)
-  const free = await options.folder.reserve(dir)
-  const filling = join(dir, `new-${randomUUID()}`)
+  const releaseSpace = await options.folder.reserve(dir)
+  const draft = join(dir, `new-${randomUUID()}`)
   try {
-    await mkdir(filling, { mode: 0o755 })
-    const { signal, stop } = options.folder.watch(filling)
-    const binds = [{ from: filling, to: PACKAGES, writable: true }, ...line.binds]
+    await mkdir(draft, { mode: 0o755 })
+    const { signal, stop } = options.folder.watch(draft)
+    const binds = [{ from: draft, to: PACKAGES, writable: true }, ...line.binds]
     const outcome = await options.run(line, binds, signal).finally(stop)
     if (signal.aborted) throw tooLarge(run)
     if (outcome.code !== 0) throw notFetched(run, outcome)
     // Another process may have been faster: then its folder is as good.
-    await rename(filling, folder).catch(async (error) => {
+    await rename(draft, folder).catch(async (error) => {
       if (!(await stat(folder).catch(() => undefined))) throw error
     })
     return folder
   } finally {
-    await rm(filling, { recursive: true, force: true })
-    free()
+    await rm(draft, { recursive: true, force: true })
+    releaseSpace()
   }
 }
 
@@ -129,27 +129,27 @@ function npmLine({ node }: PackageOptions, { spec, registry }: WantedPackage): F
     '--no-package-lock',
     '--omit=dev',
   ]
-  const where = ['--prefix', PACKAGES, '--cache', '/tmp/npm', '--registry', registry]
+  const location = ['--prefix', PACKAGES, '--cache', '/tmp/npm', '--registry', registry]
   return {
     command: NODE,
-    args: ['/opt/loadout/npm/bin/npm-cli.js', 'install', ...flags, ...where, '--', spec],
+    args: ['/opt/loadout/npm/bin/npm-cli.js', 'install', ...flags, ...location, '--', spec],
     env: {},
     hosts: [hostAndPort(registry)],
     binds: [{ from: npm, to: '/opt/loadout/npm' }],
   }
 }
 
-const NPM_PLACES = ['/usr/local/lib/node_modules/npm', '/usr/lib/node_modules/npm', '/usr/share/nodejs/npm']
+const NPM_PATHS = ['/usr/local/lib/node_modules/npm', '/usr/lib/node_modules/npm', '/usr/share/nodejs/npm']
 
 export const npmBeside = (node: string) =>
-  [join(dirname(node), '../lib/node_modules/npm'), ...NPM_PLACES].find((path) =>
+  [join(dirname(node), '../lib/node_modules/npm'), ...NPM_PATHS].find((path) =>
     existsSync(join(path, 'bin/npm-cli.js')),
   )
 
-const UV_PLACES = ['/usr/local/bin/uv', '/usr/bin/uv']
+const UV_PATHS = ['/usr/local/bin/uv', '/usr/bin/uv']
 
 function uvLine({ pypiFileHosts }: PackageOptions, { spec, registry }: WantedPackage): FetchLine {
-  const uv = UV_PLACES.find((path) => existsSync(path))
+  const uv = UV_PATHS.find((path) => existsSync(path))
   if (uv === undefined)
     throw new HostError('stdio-refused', {
       detail: 'Python packages cannot be fetched: uv is not installed in /usr/local/bin or /usr/bin.',
@@ -177,11 +177,11 @@ function hostAndPort(text: string): string {
 }
 
 /** As npx chooses: the only program of the package, or the one that is called like it. */
-async function programOf(folder: string, name: string): Promise<string> {
+async function resolveProgram(folder: string, name: string): Promise<string> {
   const { bin } = await readManifest(join(folder, 'node_modules', name, 'package.json'))
   const short = name.split('/').at(-1) as string
   const programs = typeof bin === 'object' && bin !== null ? Object.keys(bin) : typeof bin === 'string' ? [short] : []
-  const program = programs.length === 1 ? programs[0] : programs.find((one) => one === short)
+  const program = programs.length === 1 ? programs[0] : programs.find((candidate) => candidate === short)
   if (program !== undefined && /^[\w][\w.-]*$/.test(program)) return program
   throw new HostError('spawn-failed', {
     detail: `The package "${name}" has ${programs.length === 0 ? 'no program' : 'several programs'} to run.`,
@@ -210,7 +210,7 @@ const tooLarge = ({ spec }: PackageRun) =>
 
 function notFetched({ spec }: PackageRun, { output }: RunOutcome): HostError {
   return new HostError('spawn-failed', {
-    detail: `The package "${spec}" could not be fetched. ${sanitizeText(output.slice(-WORDS))}`,
+    detail: `The package "${spec}" could not be fetched. ${sanitizeText(output.slice(-MAX_OUTPUT_LENGTH))}`,
     action: 'Check the name and version of the package, and that the registry can be reached.',
   })
 }
