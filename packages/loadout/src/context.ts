@@ -41,12 +41,15 @@ export function createExecutionContext(source: ExecutionContextSource): Executio
   const scope = { userId: rest.principal?.userId, ...rest.scope }
   const read = readToolkits(toolkits ?? {})
   const context = parse(executionContext, { ...rest, scope, secrets: { ...apiKeys, ...secrets }, ...read })
-  return freezeDeep({ ...context, toolkits: withoutSecrets(context.toolkits, toolkits ?? {}) })
+  return freezeDeep({ ...context, toolkits: hideToolkitSecrets(context.toolkits, toolkits ?? {}) })
 }
 
 /** Those of a record that another context carried go along with it. */
-function withoutSecrets(toolkits: Record<string, Toolkit>, given: Record<string, unknown>): Record<string, Toolkit> {
-  const before = Object.values(given).map((one) => contextSecrets(one as Toolkit))
+function hideToolkitSecrets(
+  toolkits: Record<string, Toolkit>,
+  records: Record<string, unknown>,
+): Record<string, Toolkit> {
+  const before = Object.values(records).map((record) => contextSecrets(record as Toolkit))
   return Object.fromEntries(
     Object.entries(toolkits).map(([id, toolkit], index) => [id, hideSecrets(toolkit, before[index])]),
   )
@@ -66,22 +69,22 @@ function readToolkits(input: Record<string, unknown>): Pick<ExecutionContext, 't
   const problems: FieldError[] = []
   const warnings: string[] = []
   // What is frozen later must not be the caller's own.
-  for (const [key, record] of Object.entries(ownCopy(input))) {
+  for (const [key, record] of Object.entries(cloneInput(input))) {
     try {
       const id = slugFrom(key) || key
       if (Object.hasOwn(toolkits, id)) throw invalidFields([{ path: 'id', message: `"${id}" is made of two keys` }])
-      const { toolkit, warnings: noticed } = readToolkit(record, { id, name: key })
+      const { toolkit, warnings: toolkitWarnings } = readToolkit(record, { id, name: key })
       toolkits[id] = { ...toolkit, id }
-      warnings.push(...noticed.map((told) => `The toolkit "${id}": ${told}.`))
+      warnings.push(...toolkitWarnings.map((warning) => `The toolkit "${id}": ${warning}.`))
     } catch (error) {
-      problems.push(...under(`toolkits.${key}`, error))
+      problems.push(...prefixErrors(`toolkits.${key}`, error))
     }
   }
   if (problems.length > 0) throw invalidFields(problems)
   return { toolkits, ...(warnings.length === 0 ? {} : { warnings: warnings.slice(0, MAX_WARNINGS) }) }
 }
 
-function ownCopy<T>(input: T): T {
+function cloneInput<T>(input: T): T {
   try {
     return structuredClone(input)
   } catch {
@@ -92,7 +95,7 @@ function ownCopy<T>(input: T): T {
 }
 
 /** What is wrong with one of them; anything else is thrown on. */
-function under(prefix: string, error: unknown): FieldError[] {
+function prefixErrors(prefix: string, error: unknown): FieldError[] {
   if (!HostError.is(error) || error.code !== 'invalid-input') throw error
   return (error.errors ?? []).map((field) => ({ ...field, path: `${prefix}.${field.path}` }))
 }

@@ -1,17 +1,17 @@
 import type { ToolkitState } from './schema/toolkit/toolkit.ts'
 
 /** Which operator changed what is everyone's, where that is known. For the log: users are not told. */
-interface ByOperator {
+interface OperatorFields {
   actor?: string | undefined
 }
 
-interface OfToolkit extends ByOperator {
+interface ToolkitFields extends OperatorFields {
   userId: string
   toolkit: string
   uscoId: string
 }
 
-interface OfGrant {
+interface GrantFields {
   userId: string
   grantId: string
   ref: string
@@ -22,16 +22,16 @@ interface OfGrant {
 
 /** What a host tells while it works. Named noun-verb; each carries the user it concerns, or none for the app. */
 export type HostEvent =
-  | ({ type: 'toolkit-registered' } & OfToolkit)
-  | ({ type: 'toolkit-updated' } & OfToolkit)
+  | ({ type: 'toolkit-registered' } & ToolkitFields)
+  | ({ type: 'toolkit-updated' } & ToolkitFields)
   | { type: 'toolkit-switched'; userId: string; toolkit: string; uscoId: string }
-  | ({ type: 'toolkit-removed' } & OfToolkit)
+  | ({ type: 'toolkit-removed' } & ToolkitFields)
   | ({
       type: 'credentials-changed'
       /** Names of fields, never what is in them. */
       set: readonly string[]
       cleared: readonly string[]
-    } & OfToolkit)
+    } & ToolkitFields)
   | { type: 'signed-in'; userId: string; toolkit: string; uscoId: string; issuer: string }
   | { type: 'signed-out'; userId: string; toolkit: string; uscoId: string; revoked: boolean }
   | { type: 'pin-accepted'; userId: string; toolkit: string; uscoId: string; tool?: string; count: number }
@@ -41,7 +41,7 @@ export type HostEvent =
       sections: readonly string[]
       /** `section.field`, never what is in them. */
       fields: readonly string[]
-    } & ByOperator)
+    } & OperatorFields)
   | { type: 'state-changed'; userId: string; toolkit: string; uscoId: string; state: ToolkitState }
   | { type: 'catalog-changed'; userId: string; toolkit: string; uscoId: string }
   | { type: 'tool-loaded'; userId: string; threadId?: string; ref: string }
@@ -68,15 +68,15 @@ export type HostEvent =
       /** The run that asked, where one did. */
       runId?: string
     }
-  | ({ type: 'grant-added' } & OfGrant)
-  | ({ type: 'grant-revoked' } & OfGrant)
+  | ({ type: 'grant-added' } & GrantFields)
+  | ({ type: 'grant-revoked' } & GrantFields)
   | ({
       type: 'policy-changed'
       userId: string
       threadId?: string
       /** As they are now, in their order. */
       rules: ReadonlyArray<{ pattern: string; decision: string }>
-    } & ByOperator)
+    } & OperatorFields)
   | { type: 'thread-changed'; userId: string; threadId: string }
   | { type: 'loadout-changed'; userId: string; threadId?: string }
   | { type: 'workflow-changed'; userId: string; workflowId: string }

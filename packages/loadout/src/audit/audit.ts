@@ -4,7 +4,7 @@
  */
 import type { ToolkitSecrets } from '../connections/known-secrets.ts'
 import type { HostError } from '../errors.ts'
-import { idMaker } from '../schema/ids.ts'
+import { createIdGenerator } from '../schema/ids.ts'
 import type { AuditView } from '../schema/records/audit.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type CallAudit, createCallAudit } from './call-audit.ts'
@@ -82,7 +82,7 @@ export function createAudit(parts: AuditDeps): RunningAudit {
   const sha256 = journal.sha256 ?? webSha256
   const trim = maxRows === undefined ? undefined : trimmer(storage, maxRows)
   const shipper = createShipper({ storage, journal, sha256, onProblem, onShipped: trim })
-  const newEntryId = idMaker('auditEntry')
+  const newEntryId = createIdGenerator('auditEntry')
   let started = false
   const start = () => {
     started = true

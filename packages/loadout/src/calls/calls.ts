@@ -3,7 +3,7 @@
  * to a tool would be a hole. A call that must wait for its user goes on behind, and its outcome is asked for by its id.
  */
 import { HostError } from '../errors.ts'
-import { idMaker } from '../schema/ids.ts'
+import { createIdGenerator } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { UsersBeingRemoved } from '../users/removing.ts'
@@ -92,7 +92,7 @@ export interface CallDeps {
 
 export function createCalls({ pipeline, inputs, leaving }: CallDeps): RunningCalls {
   const done = createMemory()
-  const newCallId = idMaker('call')
+  const newCallId = createIdGenerator('call')
   const running = new Map<string, Running>()
   inputs.onAsked((userId, input) => {
     // The protocol does not say which call a question belongs to; the latest of that user and toolkit is the likeliest.

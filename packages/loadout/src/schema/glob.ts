@@ -34,7 +34,7 @@ export function globProblem(pattern: string): string | undefined {
   if (!isGlob(pattern)) return undefined
   const expanded = expandBraces(pattern)
   if (expanded === undefined) return `has more than ${MAX_ALTERNATIVES} alternatives in braces`
-  const characters = expanded.reduce((sum, one) => sum + one.length, 0)
+  const characters = expanded.reduce((sum, alternative) => sum + alternative.length, 0)
   return characters > MAX_CHARACTERS ? `is longer than ${MAX_CHARACTERS} characters, its braces spelled out` : undefined
 }
 
@@ -62,15 +62,15 @@ function expandBraces(pattern: string): string[] | undefined {
 interface Segment {
   length: number
   find(name: string, from: number): number
-  fitsAt(name: string, at: number): boolean
+  matchesAt(name: string, at: number): boolean
 }
 
 function compileAlternative(pattern: string): (name: string) => boolean {
-  const [first = compileSegment(''), ...rest] = divideAtStars(pattern).map(compileSegment)
+  const [first = compileSegment(''), ...rest] = splitAtStars(pattern).map(compileSegment)
   const last = rest.pop()
-  if (!last) return (name) => name.length === first.length && first.fitsAt(name, 0)
+  if (!last) return (name) => name.length === first.length && first.matchesAt(name, 0)
   return (name) => {
-    if (name.length < first.length + last.length || !first.fitsAt(name, 0)) return false
+    if (name.length < first.length + last.length || !first.matchesAt(name, 0)) return false
     const end = name.length - last.length
     let at = first.length
     for (const segment of rest) {
@@ -78,12 +78,12 @@ function compileAlternative(pattern: string): (name: string) => boolean {
       if (found < 0) return false
       at = found + segment.length
     }
-    return at <= end && last.fitsAt(name, end)
+    return at <= end && last.matchesAt(name, end)
   }
 }
 
 /** A star inside a set is a character like any other. */
-function divideAtStars(pattern: string): string[] {
+function splitAtStars(pattern: string): string[] {
   const parts = ['']
   for (let index = 0; index < pattern.length; index++) {
     const end = setEnd(pattern, index)
@@ -97,42 +97,42 @@ function divideAtStars(pattern: string): string[] {
 
 const setEnd = (pattern: string, at: number) => (pattern[at] === '[' ? pattern.indexOf(']', at + 2) : -1)
 
-type Fits = (code: number) => boolean
+type CharTest = (code: number) => boolean
 
 function compileSegment(text: string): Segment {
   if (!/[?[]/.test(text))
     return {
       length: text.length,
       find: (name, from) => name.indexOf(text, from),
-      fitsAt: (name, at) => name.startsWith(text, at),
+      matchesAt: (name, at) => name.startsWith(text, at),
     }
-  const tests = testsOf(text)
-  const fitsAt = (name: string, at: number) =>
-    at + tests.length <= name.length && tests.every((fits, index) => fits(name.charCodeAt(at + index)))
+  const tests = compileTests(text)
+  const matchesAt = (name: string, at: number) =>
+    at + tests.length <= name.length && tests.every((test, index) => test(name.charCodeAt(at + index)))
   return {
     length: tests.length,
-    fitsAt,
+    matchesAt,
     find(name, from) {
-      for (let at = from; at + tests.length <= name.length; at++) if (fitsAt(name, at)) return at
+      for (let at = from; at + tests.length <= name.length; at++) if (matchesAt(name, at)) return at
       return -1
     },
   }
 }
 
-function testsOf(text: string): Fits[] {
-  const tests: Fits[] = []
+function compileTests(text: string): CharTest[] {
+  const tests: CharTest[] = []
   for (let index = 0; index < text.length; index++) {
     const end = setEnd(text, index)
     const code = text.charCodeAt(index)
     if (end > 0) {
-      tests.push(setOf(text.slice(index + 1, end)))
+      tests.push(compileSet(text.slice(index + 1, end)))
       index = end
     } else tests.push(text[index] === '?' ? () => true : (other) => other === code)
   }
   return tests
 }
 
-function setOf(inside: string): Fits {
+function compileSet(inside: string): CharTest {
   const negated = /^[!^]./s.test(inside)
   const text = negated ? inside.slice(1) : inside
   const ranges: Array<[number, number]> = []

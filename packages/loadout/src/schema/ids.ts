@@ -46,24 +46,24 @@ export const ID_PREFIXES = {
 export type IdKind = keyof typeof ID_PREFIXES
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-const CHANCE = 15
+const RANDOM_LENGTH = 15
 
 /** `usco_` + 26 characters: 11 of time in microseconds, so that ids sort by birth, and 15 (75 bits) of chance. */
 export function newId(kind: IdKind): string {
-  return idFrom(kind, crypto.getRandomValues(new Uint8Array(CHANCE)))
+  return idFrom(kind, crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH)))
 }
 
 /** `newId` for those who need many: asking for chance costs more than the rest of an id, so it is asked for in bulk. */
-export function idMaker(kind: IdKind): () => string {
-  const bulk = new Uint8Array(CHANCE * 256)
+export function createIdGenerator(kind: IdKind): () => string {
+  const bulk = new Uint8Array(RANDOM_LENGTH * 256)
   let used = bulk.length
   return () => {
     if (used === bulk.length) {
       crypto.getRandomValues(bulk)
       used = 0
     }
-    used += CHANCE
-    return idFrom(kind, bulk.subarray(used - CHANCE, used))
+    used += RANDOM_LENGTH
+    return idFrom(kind, bulk.subarray(used - RANDOM_LENGTH, used))
   }
 }
 
@@ -71,22 +71,22 @@ function idFrom(kind: IdKind, bytes: Uint8Array): string {
   const now = Math.floor((performance.timeOrigin + performance.now()) * 1000)
   let time = ''
   for (let rest = now, i = 0; i < 11; i++, rest = Math.floor(rest / 32)) time = ALPHABET[rest % 32] + time
-  let chance = ''
-  for (let i = 0; i < CHANCE; i++) chance += ALPHABET[(bytes[i] ?? 0) % 32]
-  return `${ID_PREFIXES[kind]}_${time}${chance}`
+  let random = ''
+  for (let i = 0; i < RANDOM_LENGTH; i++) random += ALPHABET[(bytes[i] ?? 0) % 32]
+  return `${ID_PREFIXES[kind]}_${time}${random}`
 }
 
-const BORN = /^[a-z]+_([0-9a-hj-km-np-tv-z]{11})[0-9a-hj-km-np-tv-z]{15}$/
+const ID_FORM = /^[a-z]+_([0-9a-hj-km-np-tv-z]{11})[0-9a-hj-km-np-tv-z]{15}$/
 
 /** When an id of ours was made, in milliseconds since 1970; undefined where it is not one. */
-export function bornAt(id: string): number | undefined {
-  const time = BORN.exec(id)?.[1]
+export function idCreatedAt(id: string): number | undefined {
+  const time = ID_FORM.exec(id)?.[1]
   if (time === undefined) return undefined
   return [...time].reduce((sum, character) => sum * 32 + ALPHABET.indexOf(character), 0) / 1000
 }
 
 // What stored and carried toolkits are known by beside their id: a path takes both, so none may look like the other.
-const TAKEN_FORMS = /^(usco_[0-9a-z]{26}|call_[0-9a-f]{32})$/
+const RESERVED_FORMS = /^(usco_[0-9a-z]{26}|call_[0-9a-f]{32})$/
 
 export const toolkitId = z
   .string()
@@ -94,7 +94,7 @@ export const toolkitId = z
     /^[a-z0-9][a-z0-9_-]{0,47}$/,
     'must be 1 to 48 of a-z, 0-9, "-" and "_", beginning with a letter or a digit (for example "my-github")',
   )
-  .refine((id) => !TAKEN_FORMS.test(id), 'must not look like one of our own ids (usco_…, call_…); choose another')
+  .refine((id) => !RESERVED_FORMS.test(id), 'must not look like one of our own ids (usco_…, call_…); choose another')
 
 // Control characters would make two ids look alike in a log.
 const plainText = /^[^\p{Cc}\p{Cf}]+$/u

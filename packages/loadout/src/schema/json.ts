@@ -39,11 +39,11 @@ export function assertPlainJson(value: unknown): void {
 function findUnsafe(value: unknown, path: string[], depth: number): FieldError | undefined {
   if (typeof value === 'string') return textProblem(value, path)
   if (typeof value !== 'object' || value === null) return undefined
-  if (depth > MAX_DEPTH) return { path: shown(path.slice(0, 8)), message: `is nested deeper than ${MAX_DEPTH}` }
+  if (depth > MAX_DEPTH) return { path: pathText(path.slice(0, 8)), message: `is nested deeper than ${MAX_DEPTH}` }
   for (const key of Object.keys(value)) {
     const here = [...path, key]
     // "constructor" and "prototype" are honest names inside a JSON Schema's properties; only __proto__ never is.
-    if (key === '__proto__') return { path: shown(here), message: 'is a key that is never accepted; rename it' }
+    if (key === '__proto__') return { path: pathText(here), message: 'is a key that is never accepted; rename it' }
     const found = textProblem(key, here) ?? findUnsafe((value as Record<string, unknown>)[key], here, depth + 1)
     if (found) return found
   }
@@ -52,8 +52,10 @@ function findUnsafe(value: unknown, path: string[], depth: number): FieldError |
 
 // Databases refuse both, and a terminal or a model may read them as something else.
 function textProblem(text: string, path: string[]): FieldError | undefined {
-  if (text.includes('\0')) return { path: shown(path), message: 'holds a NUL character' }
-  return text.isWellFormed() ? undefined : { path: shown(path), message: 'holds half a character (a lone surrogate)' }
+  if (text.includes('\0')) return { path: pathText(path), message: 'holds a NUL character' }
+  return text.isWellFormed()
+    ? undefined
+    : { path: pathText(path), message: 'holds half a character (a lone surrogate)' }
 }
 
 /** A record whose keys come from outside: none that means something to JavaScript, each of the given form. */
@@ -92,11 +94,11 @@ export function invalidInput(error: z.ZodError, prefix: readonly PropertyKey[] =
 const MAX_ERRORS = 50
 
 /** The error of an input by its fields. A long list is cut: what is wrong is told, not echoed. */
-export function invalidFields(all: readonly FieldError[]): HostError {
-  const errors = all
+export function invalidFields(problems: readonly FieldError[]): HostError {
+  const errors = problems
     .slice(0, MAX_ERRORS)
     .map(({ path, message }) => ({ path: path.slice(0, 300), message: message.slice(0, 500) }))
-  const more = all.length > MAX_ERRORS ? `; and ${all.length - MAX_ERRORS} more` : ''
+  const more = problems.length > MAX_ERRORS ? `; and ${problems.length - MAX_ERRORS} more` : ''
   return new HostError('invalid-input', {
     detail: `${errors.map((e) => `${e.path}: ${e.message}`).join('; ')}${more}`,
     errors,
@@ -117,7 +119,7 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): F
 
 const depthOf = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.map((issue) => issue.path.length))
 
-const shown = (path: readonly string[]) => (path.length === 0 ? '(body)' : path.join('.').slice(0, 300))
+const pathText = (path: readonly string[]) => (path.length === 0 ? '(body)' : path.join('.').slice(0, 300))
 
 const dotted = (path: readonly PropertyKey[]) => (path.length === 0 ? '(body)' : path.map(String).join('.'))
 

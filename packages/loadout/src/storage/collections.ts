@@ -20,9 +20,9 @@ import { accountRow, sessionRow, signInAttemptsRow, signInLinkRow, userRow } fro
 import { workflowRow, workflowVersionRow } from '../schema/records/workflow.ts'
 import { activationRow } from '../schema/toolkit/activation.ts'
 import {
-  marketServerRow,
-  marketToolRow,
-  marketVersionRow,
+  marketplaceServerRow,
+  marketplaceToolRow,
+  marketplaceVersionRow,
   personalCatalogRow,
   pinRow,
   userServerConfigRow,
@@ -55,17 +55,17 @@ const shared = { owner: 'shared', userMay: 'read', appRows: false, unique: [] } 
 const system = { owner: 'system', userMay: 'nothing', appRows: false, unique: [] } as const
 
 export const COLLECTIONS = {
-  servers: spec({ ...shared, row: marketServerRow, id: 'serverId', unique: [['name']] }),
+  servers: spec({ ...shared, row: marketplaceServerRow, id: 'serverId', unique: [['name']] }),
   serverVersions: spec({
     ...shared,
-    row: marketVersionRow,
+    row: marketplaceVersionRow,
     id: 'sverId',
     unique: [['serverId', 'version']],
     parent: { collection: 'servers', field: 'serverId' },
   }),
   tools: spec({
     ...shared,
-    row: marketToolRow,
+    row: marketplaceToolRow,
     id: 'toolId',
     unique: [['sverId', 'name']],
     parent: { collection: 'serverVersions', field: 'sverId' },

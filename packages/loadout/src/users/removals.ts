@@ -5,7 +5,7 @@
  */
 
 import { type Sha256, webSha256 } from '../audit/chain.ts'
-import { APP_OWNER, bornAt } from '../schema/ids.ts'
+import { APP_OWNER, idCreatedAt } from '../schema/ids.ts'
 import type { AuditRow } from '../schema/records/audit.ts'
 import type { RemovedUserRow } from '../schema/records/bookkeeping.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
@@ -70,7 +70,7 @@ export class RemovedInLog {
   has({ userId, callId, at }: AuditRow, names: ReadonlyMap<string, string>): boolean {
     const removedAt = this.#removedAt.get(names.get(userId) ?? '')
     if (removedAt === undefined) return false
-    const began = (callId === null ? undefined : bornAt(callId)) ?? at.getTime()
+    const began = (callId === null ? undefined : idCreatedAt(callId)) ?? at.getTime()
     return began <= removedAt + SLACK_MS
   }
 }

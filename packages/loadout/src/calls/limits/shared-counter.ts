@@ -5,7 +5,7 @@
  */
 import { HostError } from '../../errors.ts'
 import { newId } from '../../schema/ids.ts'
-import type { PlacesRow } from '../../schema/records/bookkeeping.ts'
+import type { ConcurrencyRow } from '../../schema/records/bookkeeping.ts'
 import type { Storage, Transaction } from '../../storage/storage.ts'
 
 export interface PlacesKey {
@@ -176,7 +176,7 @@ export class ConcurrencySlots {
 }
 
 /** The others, and how many places those of them have that are alive. Who closed is not among them any more. */
-async function othersIn(tx: Transaction, row: PlacesRow | undefined, self: string) {
+async function othersIn(tx: Transaction, row: ConcurrencyRow | undefined, self: string) {
   const holders: Record<string, number> = {}
   let count = 0
   for (const [processId, places] of Object.entries(row?.holdersJson ?? {})) {

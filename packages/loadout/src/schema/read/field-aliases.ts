@@ -104,11 +104,14 @@ export function collectFields(body: JsonObject): Collected {
   return collected
 }
 
-function add({ fields, problems }: Collected, field: Field, given: FieldValue): void {
-  const before = fields[field]
-  if (before === undefined) fields[field] = given
-  else if (JSON.stringify(before.value) !== JSON.stringify(given.value))
-    problems.push({ path: given.path, message: `is also given as "${before.path}", and they differ; give one of them` })
+function add({ fields, problems }: Collected, field: Field, entry: FieldValue): void {
+  const existing = fields[field]
+  if (existing === undefined) fields[field] = entry
+  else if (JSON.stringify(existing.value) !== JSON.stringify(entry.value))
+    problems.push({
+      path: entry.path,
+      message: `is also given as "${existing.path}", and they differ; give one of them`,
+    })
 }
 
 export const isObject = (value: unknown): value is JsonObject =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HostError } from '../../errors.ts'
-import { lineOf, MAX_CONFIG_TEXT_LENGTH, readConfigText } from './read-config-text.ts'
+import { lineAtPath, MAX_CONFIG_TEXT_LENGTH, readConfigText } from './read-config-text.ts'
 
 const thrownBy = (text: string): HostError => {
   try {
@@ -66,11 +66,11 @@ describe('config file text', () => {
   it('gives the line of a path or of its nearest parent', () => {
     const text =
       '// x\n{\n  "mcpServers": {\n    "github": {\n      "command": "x",\n      "args": [\n        "a"\n      ]\n    }\n  }\n}'
-    expect(lineOf(text, ['mcpServers', 'github', 'command'])).toBe(5)
-    expect(lineOf(text, ['mcpServers', 'github', 'args', 0])).toBe(7)
-    expect(lineOf(text, ['mcpServers', 'github', 'url'])).toBe(4)
-    expect(lineOf(text, ['nothing'])).toBe(2)
-    expect(lineOf('', ['a'])).toBeUndefined()
-    expect(lineOf('['.repeat(100_000), [0])).toBeUndefined()
+    expect(lineAtPath(text, ['mcpServers', 'github', 'command'])).toBe(5)
+    expect(lineAtPath(text, ['mcpServers', 'github', 'args', 0])).toBe(7)
+    expect(lineAtPath(text, ['mcpServers', 'github', 'url'])).toBe(4)
+    expect(lineAtPath(text, ['nothing'])).toBe(2)
+    expect(lineAtPath('', ['a'])).toBeUndefined()
+    expect(lineAtPath('['.repeat(100_000), [0])).toBeUndefined()
   })
 })

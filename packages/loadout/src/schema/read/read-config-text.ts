@@ -17,25 +17,25 @@ export function readConfigText(text: string): Json {
       detail: `The text is longer than ${MAX_CONFIG_TEXT_LENGTH} characters.`,
       action: 'Send only the part that describes servers.',
     })
-  const plain = withoutMark(text)
-  const tooDeep = findPit(plain)
+  const plain = stripBom(text)
+  const tooDeep = findTooDeep(plain)
   if (tooDeep !== undefined)
     throw invalidFields([
-      { path: '(body)', message: `is nested deeper than ${MAX_DEPTH}, at ${place(plain, tooDeep)}` },
+      { path: '(body)', message: `is nested deeper than ${MAX_DEPTH}, at ${formatPosition(plain, tooDeep)}` },
     ])
   const errors: ParseError[] = []
   const root = parseTree(plain, errors, OPTIONS)
   const [first] = errors
-  if (first || !root) throw notJson(plain, first)
+  if (first || !root) throw invalidJson(plain, first)
   const value = plainValue(root, { text: plain, path: [] })
   assertPlainJson(value)
   return value
 }
 
 /** The line where a path stands, counted from 1; where a part of it is missing, the line of what would hold it. */
-export function lineOf(text: string, path: readonly (string | number)[]): number | undefined {
-  const plain = withoutMark(text)
-  if (plain.length > MAX_CONFIG_TEXT_LENGTH || findPit(plain) !== undefined) return undefined
+export function lineAtPath(text: string, path: readonly (string | number)[]): number | undefined {
+  const plain = stripBom(text)
+  if (plain.length > MAX_CONFIG_TEXT_LENGTH || findTooDeep(plain) !== undefined) return undefined
   const root = parseTree(plain, [], OPTIONS)
   if (!root) return undefined
   let node = root
@@ -60,10 +60,10 @@ function childOf({ type, children = [] }: Node, step: string | number): { offset
 }
 
 // Windows editors put a byte order mark before the text.
-const withoutMark = (text: string) => (text.startsWith('\uFEFF') ? text.slice(1) : text)
+const stripBom = (text: string) => (text.startsWith('\uFEFF') ? text.slice(1) : text)
 
 /** Where the nesting passes the limit. By tokens and not by recursion, so that the limit is what stops it. */
-function findPit(text: string): number | undefined {
+function findTooDeep(text: string): number | undefined {
   const scanner = createScanner(text, true)
   for (let depth = 0; ; ) {
     scanner.scan()
@@ -76,35 +76,35 @@ function findPit(text: string): number | undefined {
   }
 }
 
-interface SchemaCompiler {
+interface TextLocation {
   text: string
   path: string[]
 }
 
-function plainValue(node: Node, spot: SchemaCompiler): Json {
+function plainValue(node: Node, location: TextLocation): Json {
   if (node.type === 'array')
     return (node.children ?? []).map((item, index) =>
-      plainValue(item, { ...spot, path: [...spot.path, String(index)] }),
+      plainValue(item, { ...location, path: [...location.path, String(index)] }),
     )
   if (node.type !== 'object') return node.value
   const object: JsonObject = {}
   for (const { children: [key, value] = [] } of node.children ?? []) {
     if (!key || !value) continue
     const name = String(key.value)
-    const path = [...spot.path, name]
-    const problem = Object.hasOwn(object, name) ? 'is there twice' : forbidden(name)
+    const path = [...location.path, name]
+    const problem = Object.hasOwn(object, name) ? 'is there twice' : forbiddenKey(name)
     if (problem !== undefined)
       throw invalidFields([
-        { path: path.join('.'), message: `${problem} (${place(spot.text, key.offset)}); rename it` },
+        { path: path.join('.'), message: `${problem} (${formatPosition(location.text, key.offset)}); rename it` },
       ])
-    object[name] = plainValue(value, { ...spot, path })
+    object[name] = plainValue(value, { ...location, path })
   }
   return object
 }
 
-const forbidden = (name: string) => (name === '__proto__' ? 'is a key that is never accepted' : undefined)
+const forbiddenKey = (name: string) => (name === '__proto__' ? 'is a key that is never accepted' : undefined)
 
-const WORDS: Record<string, string> = {
+const ERROR_LABELS: Record<string, string> = {
   InvalidSymbol: 'this is no JSON value',
   InvalidNumberFormat: 'this is no number',
   PropertyNameExpected: 'the name of a property is missing; it stands in double quotes',
@@ -119,10 +119,12 @@ const WORDS: Record<string, string> = {
   InvalidEscapeCharacter: 'a "\\" is followed by what it cannot escape',
 }
 
-function notJson(text: string, error: ParseError | undefined): HostError {
-  const words = error ? (WORDS[printParseErrorCode(error.error)] ?? 'this cannot be read') : 'there is nothing in it'
+function invalidJson(text: string, error: ParseError | undefined): HostError {
+  const problem = error
+    ? (ERROR_LABELS[printParseErrorCode(error.error)] ?? 'this cannot be read')
+    : 'there is nothing in it'
   return new HostError('invalid-json', {
-    detail: `The text is not valid JSON: ${words}, at ${place(text, error?.offset ?? 0)}.`,
+    detail: `The text is not valid JSON: ${problem}, at ${formatPosition(text, error?.offset ?? 0)}.`,
     action: 'Correct the text at that place. Comments and trailing commas may stay.',
   })
 }
@@ -133,7 +135,7 @@ function lineAt(text: string, offset: number): number {
   return line
 }
 
-function place(text: string, offset: number): string {
+function formatPosition(text: string, offset: number): string {
   const column = offset - (text.lastIndexOf('\n', offset - 1) + 1) + 1
   return `line ${lineAt(text, offset)}, column ${offset === 0 ? 1 : column}`
 }

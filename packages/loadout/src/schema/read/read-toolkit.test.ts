@@ -3,13 +3,13 @@ import { HostError } from '../../errors.ts'
 import type { Server } from '../toolkit/server.ts'
 import { readToolkit } from './read-toolkit.ts'
 
-const stdio = (given: object = {}) => ({ type: 'stdio', command: 'npx', args: ['-y', 'x'], env: {}, ...given })
-const http = (given: object = {}) => ({
+const stdio = (overrides: object = {}) => ({ type: 'stdio', command: 'npx', args: ['-y', 'x'], env: {}, ...overrides })
+const http = (overrides: object = {}) => ({
   type: 'http',
   url: 'https://a.example/mcp',
   headers: {},
   auth: { type: 'none' },
-  ...given,
+  ...overrides,
 })
 
 describe('per-tool settings', () => {
@@ -115,8 +115,8 @@ describe('readToolkit', () => {
     const tool = { name: 't', inputSchema: { type: 'object' } }
     const custom = readToolkit({ name: 'c', tools: [{ ...tool, execute: 'return 1' }] }).toolkit
     expect(custom.server).toMatchObject({ type: 'custom', tools: [{ name: 't' }] })
-    const known = readToolkit({ name: 's', url: 'https://a.example', tools: [tool] }).toolkit
-    expect(known.tools).toEqual([tool])
+    const parsed = readToolkit({ name: 's', url: 'https://a.example', tools: [tool] }).toolkit
+    expect(parsed.tools).toEqual([tool])
     const byName = readToolkit({
       name: 's',
       url: 'https://a.example',

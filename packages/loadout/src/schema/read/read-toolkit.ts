@@ -18,22 +18,22 @@ import {
   SERVER_FIELDS,
 } from './field-aliases.ts'
 import {
-  placeOfTool,
   readArgs,
   readAuth,
   readCallers,
-  readKnownTools,
+  readDeclaredTools,
   readOverrides,
   readPairs,
   readTools,
   readUrl,
+  toolPath,
   withoutUndefined,
 } from './read-values.ts'
 
 export interface ReadToolkit {
   toolkit: Toolkit
   /** Whether the id was given, or made from the name. */
-  idGiven: boolean
+  hasExplicitId: boolean
   /** The tier that the record itself names (`scope` of source 001 and 002). */
   tier: Tier | undefined
   /** Fields that we do not know, by their place. They are told, not guessed at. */
@@ -70,22 +70,24 @@ export function readToolkit(input: unknown, { id, name, over, defaults = {} }: R
   if (!isObject(input)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
   assertPlainJson(input)
   const collected = collectFields(input)
-  const given = over ? layOver(collected, over) : collected.fields
+  const fields = over ? mergeFields(collected, over) : collected.fields
   const problems = [...collected.problems]
-  const tier = readTier(given.tier, problems)
-  const leftOut: string[] = []
-  const record = { ...defaults, ...toRecord(given, { id, name, problems, leftOut }) }
+  const tier = readTier(fields.tier, problems)
+  const skipped: string[] = []
+  const record = { ...defaults, ...toRecord(fields, { id, name, problems, skipped }) }
   const parsed = toolkit.safeParse(record)
   const errors = [
     ...problems,
-    ...(parsed.success ? [] : rename(parsed.error, { given, told: problems, idIsMade: id === undefined })),
+    ...(parsed.success
+      ? []
+      : toCallerPaths(parsed.error, { fields, reported: problems, idIsDerived: id === undefined })),
   ]
   if (errors.length > 0 || !parsed.success) throw invalidFields(errors)
   return {
     toolkit: parsed.data,
-    idGiven: given.id !== undefined || id !== undefined,
+    hasExplicitId: fields.id !== undefined || id !== undefined,
     tier,
-    warnings: warningsOf(collected, parsed.data.server.type, leftOut),
+    warnings: warningsOf(collected, parsed.data.server.type, skipped),
   }
 }
 
@@ -97,7 +99,7 @@ export function readServer(input: unknown): Toolkit['server'] {
 type Fields = Collected['fields']
 
 /** The given fields over those of the current record. Another kind of server takes nothing from the old one. */
-function layOver({ fields, wholeServer }: Collected, { server, ...rest }: Toolkit): Fields {
+function mergeFields({ fields, wholeServer }: Collected, { server, ...rest }: Toolkit): Fields {
   const current = collectFields({ ...rest, ...server } as JsonObject).fields
   const kind = kindOf(fields)
   if (wholeServer || (kind !== undefined && familyOf(kind) !== familyOf(server.type)))
@@ -119,16 +121,18 @@ const familyOf = (type: Toolkit['server']['type']) => (type === 'sse' ? 'http' :
 
 const MAX_WARNINGS = 50
 
-function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['type'], leftOut: string[]): string[] {
+function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['type'], skipped: string[]): string[] {
   const unused = SERVER_FIELDS.filter((field) => fields[field] && !USED[type].includes(field)).map(
     (field) => fields[field]?.path,
   )
-  const all = [
-    ...leftOut.map((told) => told.slice(0, 500)),
+  const warnings = [
+    ...skipped.map((warning) => warning.slice(0, 500)),
     ...unused.map((path) => `"${path}" is not used by a ${type} server and was ignored`),
     ...unknown.map((path) => `"${path.slice(0, 200)}" is not a known field and was ignored`),
   ]
-  return all.length > MAX_WARNINGS ? [...all.slice(0, MAX_WARNINGS), `and ${all.length - MAX_WARNINGS} more`] : all
+  return warnings.length > MAX_WARNINGS
+    ? [...warnings.slice(0, MAX_WARNINGS), `and ${warnings.length - MAX_WARNINGS} more`]
+    : warnings
 }
 
 const REMOTE: readonly Field[] = ['type', 'url', 'headers', 'auth', 'oauth', 'tools']
@@ -140,84 +144,84 @@ const USED: Record<Toolkit['server']['type'], readonly Field[]> = {
 }
 
 function toRecord(
-  given: Fields,
+  fields: Fields,
   {
     id: defaultId,
     name: defaultName,
     problems,
-    leftOut,
-  }: { id?: string | undefined; name?: string | undefined; problems: FieldError[]; leftOut: string[] },
+    skipped,
+  }: { id?: string | undefined; name?: string | undefined; problems: FieldError[]; skipped: string[] },
 ) {
-  const server = toServer(given, problems)
-  const known = server?.type === 'custom' ? undefined : readKnownTools(given.tools)
-  leftOut.push(...(known?.leftOut ?? []))
-  const name = given.name?.value ?? defaultName ?? given.id?.value
-  const id = given.id?.value ?? defaultId ?? (typeof name === 'string' ? slugFrom(name) : undefined)
+  const server = toServer(fields, problems)
+  const declared = server?.type === 'custom' ? undefined : readDeclaredTools(fields.tools)
+  skipped.push(...(declared?.skipped ?? []))
+  const name = fields.name?.value ?? defaultName ?? fields.id?.value
+  const id = fields.id?.value ?? defaultId ?? (typeof name === 'string' ? slugFrom(name) : undefined)
   if (name === undefined) problems.push({ path: 'name', message: 'is missing; give the toolkit a name' })
   else if (id === '' && String(name).trim() !== '')
     problems.push({ path: 'id', message: 'cannot be made from this name; give one of a-z, 0-9, "-" and "_"' })
   return withoutUndefined({
     id,
     name,
-    enabled: given.enabled?.value ?? readDisabled(given.disabled, problems),
+    enabled: fields.enabled?.value ?? readDisabled(fields.disabled, problems),
     server,
-    deferLoading: given.deferLoading?.value,
-    allowedCallers: readCallers(given.allowedCallers?.value),
-    include: given.include?.value,
-    exclude: given.exclude?.value,
-    overrides: readOverrides(given.overrides?.value, known?.tools),
-    timeouts: given.timeouts?.value,
-    shared: given.shared?.value,
-    untrusted: given.untrusted?.value,
-    protocol: given.protocol?.value,
-    logLevel: given.logLevel?.value,
-    account: given.account?.value,
-    tools: known?.tools,
+    deferLoading: fields.deferLoading?.value,
+    allowedCallers: readCallers(fields.allowedCallers?.value),
+    include: fields.include?.value,
+    exclude: fields.exclude?.value,
+    overrides: readOverrides(fields.overrides?.value, declared?.tools),
+    timeouts: fields.timeouts?.value,
+    shared: fields.shared?.value,
+    untrusted: fields.untrusted?.value,
+    protocol: fields.protocol?.value,
+    logLevel: fields.logLevel?.value,
+    account: fields.account?.value,
+    tools: declared?.tools,
   })
 }
 
-function toServer(given: Fields, problems: FieldError[]): JsonObject | undefined {
-  const type = readType(given, problems)
+function toServer(fields: Fields, problems: FieldError[]): JsonObject | undefined {
+  const type = readType(fields, problems)
   if (type === undefined) return undefined
   if (type === 'custom')
     return withoutUndefined({
       type,
-      tools: readTools(given.tools?.value),
-      secrets: readPairs(given.secrets?.value, '='),
+      tools: readTools(fields.tools?.value),
+      secrets: readPairs(fields.secrets?.value, '='),
     }) as JsonObject
   if (type === 'stdio') {
-    if (given.command === undefined && given.template === undefined)
+    if (fields.command === undefined && fields.template === undefined)
       problems.push({ path: 'command', message: 'is missing; a stdio server needs a command' })
     return withoutUndefined({
       type,
-      command: given.command?.value,
-      args: readArgs(given.args?.value),
-      env: readPairs(given.env?.value, '='),
-      cwd: given.cwd?.value,
-      template: given.template?.value,
-      values: readPairs(given.values?.value, '='),
-      hosts: given.hosts?.value,
+      command: fields.command?.value,
+      args: readArgs(fields.args?.value),
+      env: readPairs(fields.env?.value, '='),
+      cwd: fields.cwd?.value,
+      template: fields.template?.value,
+      values: readPairs(fields.values?.value, '='),
+      hosts: fields.hosts?.value,
     }) as JsonObject
   }
-  if (given.url === undefined)
+  if (fields.url === undefined)
     problems.push({ path: 'url', message: `is missing; a server of type "${type}" needs a url` })
   return withoutUndefined({
     type,
-    url: readUrl(given.url?.value),
-    headers: readPairs(given.headers?.value, ':'),
-    auth: readAuth(given),
+    url: readUrl(fields.url?.value),
+    headers: readPairs(fields.headers?.value, ':'),
+    auth: readAuth(fields),
   }) as JsonObject
 }
 
-function readType(given: Fields, problems: FieldError[]) {
-  const kind = kindOf(given)
-  if (given.type !== undefined && kind === undefined) {
-    const { path, value } = given.type
-    problems.push({ path, message: `${show(value)} is not a known transport; use one of stdio, http, sse, custom` })
+function readType(fields: Fields, problems: FieldError[]) {
+  const kind = kindOf(fields)
+  if (fields.type !== undefined && kind === undefined) {
+    const { path, value } = fields.type
+    problems.push({ path, message: `${quote(value)} is not a known transport; use one of stdio, http, sse, custom` })
   } else if (kind === undefined) {
     problems.push({ path: 'command', message: 'is missing; give a command (stdio), a url (http) or tools (custom)' })
-  } else if (given.type === undefined && given.command !== undefined && given.url !== undefined) {
-    problems.push({ path: given.url.path, message: 'stands beside a command; give one of them, or say the transport' })
+  } else if (fields.type === undefined && fields.command !== undefined && fields.url !== undefined) {
+    problems.push({ path: fields.url.path, message: 'stands beside a command; give one of them, or say the transport' })
   }
   return kind
 }
@@ -233,50 +237,50 @@ function kindOf({ type, command, template, url, tools }: Fields) {
   return tools !== undefined ? 'custom' : undefined
 }
 
-function readDisabled(given: FieldValue | undefined, problems: FieldError[]): boolean | undefined {
-  if (given === undefined) return undefined
-  if (typeof given.value === 'boolean') return !given.value
-  problems.push({ path: given.path, message: 'must be true or false' })
+function readDisabled(field: FieldValue | undefined, problems: FieldError[]): boolean | undefined {
+  if (field === undefined) return undefined
+  if (typeof field.value === 'boolean') return !field.value
+  problems.push({ path: field.path, message: 'must be true or false' })
   return undefined
 }
 
-function readTier(given: FieldValue | undefined, problems: FieldError[]): Tier | undefined {
-  if (given === undefined) return undefined
-  if (given.value === 'global' || given.value === 'app') return 'app'
-  if (given.value === 'user') return 'user'
-  problems.push({ path: given.path, message: `${show(given.value)} is not a tier of toolkits; use app or user` })
+function readTier(field: FieldValue | undefined, problems: FieldError[]): Tier | undefined {
+  if (field === undefined) return undefined
+  if (field.value === 'global' || field.value === 'app') return 'app'
+  if (field.value === 'user') return 'user'
+  problems.push({ path: field.path, message: `${quote(field.value)} is not a tier of toolkits; use app or user` })
   return undefined
 }
 
-interface Renaming {
-  given: Fields
-  told: readonly FieldError[]
+interface CallerPathInput {
+  fields: Fields
+  reported: readonly FieldError[]
   /** Whether the id, where none was given, is made from the name. */
-  idIsMade: boolean
+  idIsDerived: boolean
 }
 
 // The canonical path of a problem, put back to where the caller wrote it; what was already told is not told twice.
-function rename(error: z.ZodError, { given, told, idIsMade }: Renaming): FieldError[] {
+function toCallerPaths(error: z.ZodError, { fields, reported, idIsDerived }: CallerPathInput): FieldError[] {
   const flattened = new z.ZodError(
     error.issues.map((issue) => (issue.path[0] === 'server' ? { ...issue, path: issue.path.slice(1) } : issue)),
   )
-  const already = new Set(told.map((problem) => problem.path))
+  const reportedPaths = new Set(reported.map((problem) => problem.path))
   const found = invalidInput(flattened).errors ?? []
-  const nameIsWrong = already.has('name') || already.has('id') || found.some(({ path }) => path === 'name')
+  const nameIsWrong = reportedPaths.has('name') || reportedPaths.has('id') || found.some(({ path }) => path === 'name')
   return found.flatMap((problem) => {
     const [head = '', ...rest] = problem.path.split('.')
-    const isMadeId = head === 'id' && given.id === undefined && idIsMade
-    if (isMadeId && !nameIsWrong) return [{ path: given.name?.path ?? 'name', message: noIdFrom(problem.message) }]
-    const field = Object.hasOwn(FIELDS, head) ? given[head as Field] : undefined
+    const isDerivedId = head === 'id' && fields.id === undefined && idIsDerived
+    if (isDerivedId && !nameIsWrong) return [{ path: fields.name?.path ?? 'name', message: noIdFrom(problem.message) }]
+    const field = Object.hasOwn(FIELDS, head) ? fields[head as Field] : undefined
     const [index, ...within] = rest
     const isTool = head === 'tools' && field !== undefined && index !== undefined
-    const path = [isTool ? placeOfTool(field, index) : (field?.path ?? head), ...(isTool ? within : rest)].join('.')
+    const path = [isTool ? toolPath(field, index) : (field?.path ?? head), ...(isTool ? within : rest)].join('.')
     // Without a name there is no id to make, and without a transport no server: that is told already.
-    const follows = head === '(body)' || isMadeId
-    return already.has(path) || already.has(head) || follows ? [] : [{ path, message: problem.message }]
+    const follows = head === '(body)' || isDerivedId
+    return reportedPaths.has(path) || reportedPaths.has(head) || follows ? [] : [{ path, message: problem.message }]
   })
 }
 
-const noIdFrom = (why: string) => `cannot become an id, which ${why}; or give an id beside it`
+const noIdFrom = (requirement: string) => `cannot become an id, which ${requirement}; or give an id beside it`
 
-const show = (value: unknown) => (typeof value === 'string' ? `"${value.slice(0, 40)}"` : `a ${typeof value}`)
+const quote = (value: unknown) => (typeof value === 'string' ? `"${value.slice(0, 40)}"` : `a ${typeof value}`)

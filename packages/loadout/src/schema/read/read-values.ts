@@ -19,10 +19,10 @@ export const readUrl = (value: unknown) =>
 
 // Source 000: tools by name; source 001: what holds for one tool, in its spelling.
 export function readTools(value: unknown): unknown {
-  const all = isObject(value)
+  const tools = isObject(value)
     ? Object.entries(value).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : tool))
     : value
-  return Array.isArray(all) ? all.map(readTool) : all
+  return Array.isArray(tools) ? tools.map(readTool) : tools
 }
 
 const ONE_TOOL = ['defer_loading', 'allowed_callers', 'allowedCallers']
@@ -40,35 +40,36 @@ function readTool(value: unknown): unknown {
 /** Of each tool by its name; what a list of tools says of one beside its manifest lies under that. */
 export function readOverrides(value: unknown, listed?: unknown): unknown {
   if (value !== undefined && !isObject(value)) return value
-  const given = Object.entries(value ?? {}).map(([name, one]) => [name, readTool(one)] as const)
-  const said = (Array.isArray(listed) ? listed : []).flatMap((tool) => {
+  const overrides = Object.entries(value ?? {}).map(([name, override]) => [name, readTool(override)] as const)
+  const listedOverrides = (Array.isArray(listed) ? listed : []).flatMap((tool) => {
     if (!isObject(tool) || typeof tool.name !== 'string') return []
     const { name, deferLoading, allowedCallers } = tool
     const own = withoutUndefined({ deferLoading, allowedCallers })
     return Object.keys(own).length === 0 ? [] : [[name, own] as const]
   })
-  if (value === undefined && said.length === 0) return undefined
-  const all = new Map<string, unknown>(said)
-  for (const [name, one] of given) all.set(name, isObject(one) ? { ...(all.get(name) ?? {}), ...one } : one)
-  return Object.fromEntries(all)
+  if (value === undefined && listedOverrides.length === 0) return undefined
+  const merged = new Map<string, unknown>(listedOverrides)
+  for (const [name, override] of overrides)
+    merged.set(name, isObject(override) ? { ...(merged.get(name) ?? {}), ...override } : override)
+  return Object.fromEntries(merged)
 }
 
 /** Manifests known in advance save a look, and cost none: what cannot be used is left out, and told by where it was written. */
-export function readKnownTools(given: FieldValue | undefined): { tools: unknown; leftOut: string[] } {
-  const all = readTools(given?.value)
-  if (given === undefined || !Array.isArray(all)) return { tools: all, leftOut: [] }
-  const leftOut: string[] = []
-  const tools = all.filter((tool, index) => {
+export function readDeclaredTools(field: FieldValue | undefined): { tools: unknown; skipped: string[] } {
+  const listed = readTools(field?.value)
+  if (field === undefined || !Array.isArray(listed)) return { tools: listed, skipped: [] }
+  const skipped: string[] = []
+  const tools = listed.filter((tool, index) => {
     const { success, error } = toolManifest.safeParse(tool)
     if (error)
-      leftOut.push(`"${placeOfTool(given, index)}" cannot be used and was left out: ${invalidInput(error).message}`)
+      skipped.push(`"${toolPath(field, index)}" cannot be used and was left out: ${invalidInput(error).message}`)
     return success
   })
-  return { tools: tools.length === 0 && leftOut.length > 0 ? undefined : tools, leftOut }
+  return { tools: tools.length === 0 && skipped.length > 0 ? undefined : tools, skipped }
 }
 
 /** `tools.search` where the caller wrote them by name, else `tools.0`. */
-export function placeOfTool({ path, value }: FieldValue, index: number | string): string {
+export function toolPath({ path, value }: FieldValue, index: number | string): string {
   const key = isObject(value) ? Object.keys(value)[Number(index)] : undefined
   return `${path}.${key ?? index}`
 }
@@ -97,8 +98,8 @@ function splitPair(line: string, divider: string): [string, string] {
   return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
 }
 
-export function readAuth(given: Collected['fields']): unknown {
-  const { auth, oauth } = given
+export function readAuth(fields: Collected['fields']): unknown {
+  const { auth, oauth } = fields
   if (auth === undefined && oauth?.value) return { type: 'oauth', ...oauthFields(oauth.value) }
   const value = auth?.value
   if (typeof value === 'string') return { type: value }

@@ -39,4 +39,4 @@ export const concurrencyRow = z.strictObject({
   version: z.number().int().min(1),
   updatedAt: z.date(),
 })
-export type PlacesRow = z.infer<typeof concurrencyRow>
+export type ConcurrencyRow = z.infer<typeof concurrencyRow>

@@ -19,7 +19,7 @@ export type ProviderProgram = z.infer<typeof providerProgram>
 
 export const providerPrograms = z.array(providerProgram).max(1000)
 
-const count = (most: number) => z.number().int().min(1).max(most)
+const count = (max: number) => z.number().int().min(1).max(max)
 
 /** What a caller may ask of a program's limits; the operator's are above them. */
 export const programLimits = z

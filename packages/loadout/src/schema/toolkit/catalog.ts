@@ -84,7 +84,7 @@ export const personalCatalogRow = z.strictObject({
 export type PersonalCatalogRow = z.infer<typeof personalCatalogRow>
 
 /** A marketplace server, its versions, and the tools of a version. The same for everyone. */
-export const marketServerRow = z.strictObject({
+export const marketplaceServerRow = z.strictObject({
   serverId: z.string(),
   name: z.string(),
   title: z.string().nullable(),
@@ -93,7 +93,7 @@ export const marketServerRow = z.strictObject({
   createdAt: z.date(),
   updatedAt: z.date(),
 })
-export const marketVersionRow = z.strictObject({
+export const marketplaceVersionRow = z.strictObject({
   sverId: z.string(),
   serverId: z.string(),
   version: z.string(),
@@ -101,7 +101,7 @@ export const marketVersionRow = z.strictObject({
   serverJson: jsonObject,
   createdAt: z.date(),
 })
-export const marketToolRow = z.strictObject({
+export const marketplaceToolRow = z.strictObject({
   toolId: z.string(),
   sverId: z.string(),
   name: z.string(),

@@ -72,7 +72,7 @@ export const historyInput = z
 export type History = z.infer<typeof historyInput>
 
 /** The most that a prompt may bring. */
-const MOST = 100
+const MAX_SELECTED = 100
 /** A model by itself calls nothing that only programs may. */
 export const DEFAULT_CALLERS: readonly AllowedCaller[] = ['direct']
 /** What it brings where nobody says. */
@@ -84,7 +84,7 @@ export const resolveInput = z.strictObject({
   /** Messages before it, of any SDK: their words count a little, and tools that were called in them stay. */
   history: historyInput.optional(),
   /** How many tools the prompt may bring. @default 5 */
-  limit: z.number().int().min(0).max(MOST).default(DEFAULT_SELECTED),
+  limit: z.number().int().min(0).max(MAX_SELECTED).default(DEFAULT_SELECTED),
   /** What the definitions may cost in all. */
   maxTokens: z.number().int().min(0).max(100_000_000).optional(),
   /** The same in money, with what a million tokens cost: as it is said here, or as the app knows of the model. */

@@ -12,27 +12,27 @@ const text = z
 const maxLength = z.number().int().min(1).max(8192).default(200)
 const pattern = z.string().min(1).max(1000).refine(isPattern, 'is not a regular expression').optional()
 /** For the people who fill it in. */
-const told = { title: z.string().min(1).max(100).optional(), description: z.string().min(1).max(1000).optional() }
+const labels = { title: z.string().min(1).max(100).optional(), description: z.string().min(1).max(1000).optional() }
 
 export const templateHole = z.discriminatedUnion('type', [
   /** Printable characters; with `pattern`, all of them as it says. A form hides what is typed, unless `secret` is false. */
-  z.strictObject({ ...told, type: z.literal('string'), pattern, maxLength, secret: z.boolean().default(true) }),
+  z.strictObject({ ...labels, type: z.literal('string'), pattern, maxLength, secret: z.boolean().default(true) }),
   /** An absolute path at or below one of `roots`, also after its links are followed. */
   z.strictObject({
-    ...told,
+    ...labels,
     type: z.literal('path'),
     roots: z.array(text.startsWith('/', 'must be absolute')).min(1, 'must name at least one folder').max(32),
     maxLength: maxLength.default(1024),
   }),
   /** An http or https URL without a user name or password. */
-  z.strictObject({ ...told, type: z.literal('url'), pattern, maxLength: maxLength.default(2048) }),
+  z.strictObject({ ...labels, type: z.literal('url'), pattern, maxLength: maxLength.default(2048) }),
   z.strictObject({
-    ...told,
+    ...labels,
     type: z.literal('integer'),
     min: z.number().int().optional(),
     max: z.number().int().optional(),
   }),
-  z.strictObject({ ...told, type: z.literal('enum'), values: z.array(text.min(1)).min(1).max(200) }),
+  z.strictObject({ ...labels, type: z.literal('enum'), values: z.array(text.min(1)).min(1).max(200) }),
 ])
 export type TemplateHole = z.infer<typeof templateHole>
 
@@ -48,7 +48,7 @@ export const fillHoles = (value: string, fill: (hole: string) => string): string
 export const stdioTemplate = z
   .strictObject({
     id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9, "-" and "_"'),
-    ...told,
+    ...labels,
     command: text.min(1, 'must not be empty'),
     args: z.array(text).max(256).default([]),
     env: safeRecord(text).default({}),
@@ -60,17 +60,17 @@ export const stdioTemplate = z
   .superRefine((template, context) => {
     const add = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
     const used = new Set<string>()
-    const look = (value: string, path: (string | number)[]) => {
+    const checkHoles = (value: string, path: (string | number)[]) => {
       for (const hole of holesIn(value)) {
         used.add(hole)
         if (!Object.hasOwn(template.holes, hole)) add(path, `has the hole "${hole}", which "holes" does not describe`)
       }
     }
     template.args.forEach((arg, index) => {
-      look(arg, ['args', index])
+      checkHoles(arg, ['args', index])
       if (/^--?\{/.test(arg)) add(['args', index], 'has a hole as the name of a flag')
     })
-    for (const [name, value] of Object.entries(template.env)) look(value, ['env', name])
+    for (const [name, value] of Object.entries(template.env)) checkHoles(value, ['env', name])
     if (holesIn(template.command).length > 0) add(['command'], 'must not have a hole')
     for (const hole of Object.keys(template.holes)) if (!used.has(hole)) add(['holes', hole], 'is used nowhere')
   })
@@ -79,7 +79,7 @@ export type StdioTemplate = z.infer<typeof stdioTemplate>
 /** What users are told of a template: what it is for and what it asks of them, and nothing of what the operator wrote into it. */
 export const offeredTemplate = z.object({
   id: z.string(),
-  ...told,
+  ...labels,
   holes: z.array(z.object({ name: z.string(), hole: templateHole })),
 })
 export type OfferedTemplate = z.infer<typeof offeredTemplate>
