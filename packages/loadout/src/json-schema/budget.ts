@@ -9,7 +9,7 @@ export interface Meter {
   spend(units: number): void
 }
 
-export class Spent extends Error {}
+export class BudgetExceeded extends Error {}
 
 /** The size of a schema, walked without recursion and given up at the limit: cyclic objects end here too. */
 

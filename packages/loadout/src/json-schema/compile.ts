@@ -3,7 +3,7 @@
  * limit; references are put in a queue instead, so a long chain of them is no recursion.
  */
 import type { FieldError } from '../errors.ts'
-import { type Meter, Spent } from './budget.ts'
+import { BudgetExceeded, type Meter } from './budget.ts'
 import { isObject, type JsonObject, kindOf, OTHER, own } from './json-value.ts'
 import { contains, itemCounts, items } from './keywords/array.ts'
 import { allOf, anyOf, conditional, not, oneOf, references, unevaluated, withEvaluated } from './keywords/logic.ts'
@@ -13,7 +13,7 @@ import { References, type Resource, type Target } from './refs.ts'
 import { compilePattern, type Pattern } from './regex/match.ts'
 import { ALWAYS, type Check, INVALID, NEVER, UNKNOWN, VALID, type Verdict } from './run.ts'
 import { type Compilation, SchemaCompiler, type SubschemaLocation } from './schema-compiler.ts'
-import { formatPath, type Place } from './schema-path.ts'
+import { formatPath, type SchemaPath } from './schema-path.ts'
 
 export interface CompileLimits {
   maxDepth: number
@@ -27,7 +27,7 @@ const MAX_PATTERN_SIZE = 30_000
 const MAX_PATTERNS = 500
 
 /** Keywords that are read together, in the order in which their checks run: what is cheap and telling comes first. */
-const GROUPS: readonly (readonly [(spot: SchemaCompiler) => void, readonly string[]])[] = [
+const GROUPS: readonly (readonly [(compiler: SchemaCompiler) => void, readonly string[]])[] = [
   [type, ['type']],
   [options, ['enum']],
   [constant, ['const']],
@@ -82,10 +82,10 @@ export class SchemaCompilation implements Compilation {
   /** The check of the whole schema; meaningful only if there are no errors afterwards. */
   run(): Check {
     const { root } = this.references
-    const check = this.compile(root.root, { place: undefined, resource: root, depth: 0 })
+    const check = this.compile(root.root, { path: undefined, resource: root, depth: 0 })
     for (let next = this.queue.pop(); next; next = this.queue.pop()) {
-      const { place, resource, schema } = next.target
-      next.node.check ??= this.compile(schema, { place, resource, depth: 0 })
+      const { path, resource, schema } = next.target
+      next.node.check ??= this.compile(schema, { path, resource, depth: 0 })
     }
     return check
   }
@@ -93,14 +93,14 @@ export class SchemaCompilation implements Compilation {
   compile(schema: unknown, at: SubschemaLocation): Check {
     if (schema === true) return ALWAYS
     if (schema === false) return NEVER
-    if (!isObject(schema)) return this.giveUp(at.place, 'must be a schema: an object, true or false')
+    if (!isObject(schema)) return this.reject(at.path, 'must be a schema: an object, true or false')
     const node = this.nodeOf(schema)
     if (node.check) return node.check
     if (this.nodes.size > this.limits.maxNodes)
-      throw new Spent(`it has more than ${this.limits.maxNodes} schemas inside it`)
+      throw new BudgetExceeded(`it has more than ${this.limits.maxNodes} schemas inside it`)
     if (at.depth > this.limits.maxDepth)
-      return this.giveUp(at.place, `is nested deeper than ${this.limits.maxDepth} schemas`)
-    const resource = this.references.resourceOf(schema, at.place, at.resource)
+      return this.reject(at.path, `is nested deeper than ${this.limits.maxDepth} schemas`)
+    const resource = this.references.resourceOf(schema, at.path, at.resource)
     node.check = this.compileObject(schema, resource === at.resource ? at : { ...at, resource })
     return node.check
   }
@@ -118,8 +118,8 @@ export class SchemaCompilation implements Compilation {
   }
 
   pattern(source: string): Pattern | { unsupported: string } {
-    const known = this.patterns.get(source)
-    if (known) return known
+    const cached = this.patterns.get(source)
+    if (cached) return cached
     if (this.patterns.size >= MAX_PATTERNS) return { unsupported: `the schema has more than ${MAX_PATTERNS} patterns` }
     const pattern = compilePattern(source, MAX_PATTERN_SIZE - this.patternSize)
     if (!('unsupported' in pattern)) this.patternSize += pattern.size
@@ -127,12 +127,12 @@ export class SchemaCompilation implements Compilation {
     return pattern
   }
 
-  error(place: Place | undefined, message: string): void {
-    if (this.errors.length < this.limits.maxErrors) this.errors.push({ path: formatPath(place), message })
+  error(path: SchemaPath | undefined, message: string): void {
+    if (this.errors.length < this.limits.maxErrors) this.errors.push({ path: formatPath(path), message })
   }
 
-  note(place: Place | undefined, message: string): void {
-    if (this.notes.length < this.limits.maxErrors) this.notes.push({ path: formatPath(place), message })
+  note(path: SchemaPath | undefined, message: string): void {
+    if (this.notes.length < this.limits.maxErrors) this.notes.push({ path: formatPath(path), message })
   }
 
   private compileObject(schema: JsonObject, at: SubschemaLocation): Check {
@@ -144,39 +144,39 @@ export class SchemaCompilation implements Compilation {
     if (groups === 0) return ALWAYS
     const simple = groups === TYPE_GROUP ? typeOnly(own(schema, 'type')) : undefined
     if (simple) return simple
-    const spot = new SchemaCompiler(schema, at, this)
-    for (let group = 0; group < GROUPS.length; group++) if (groups & (1 << group)) GROUPS[group]?.[0](spot)
-    return spot.isEmpty ? ALWAYS : assemble(spot)
+    const compiler = new SchemaCompiler(schema, at, this)
+    for (let group = 0; group < GROUPS.length; group++) if (groups & (1 << group)) GROUPS[group]?.[0](compiler)
+    return compiler.isEmpty ? ALWAYS : assemble(compiler)
   }
 
   private nodeOf(schema: object): Node {
-    const known = this.nodes.get(schema)
-    if (known) return known
+    const existing = this.nodes.get(schema)
+    if (existing) return existing
     const node = {}
     this.nodes.set(schema, node)
     return node
   }
 
-  private giveUp(place: Place | undefined, message: string): Check {
-    this.error(place, message)
+  private reject(path: SchemaPath | undefined, message: string): Check {
+    this.error(path, message)
     return NEVER
   }
 }
 
 const NOT_JSON: readonly Check[] = [(_value, run) => run.fail(() => 'must be a JSON value')]
 
-function assemble(spot: SchemaCompiler): Check {
-  const { last } = spot
-  const byKind = spot.lists()
+function assemble(compiler: SchemaCompiler): Check {
+  const { last } = compiler
+  const byKind = compiler.lists()
   byKind[OTHER] = NOT_JSON
   const others: Check = (value, run) => {
     const checks = byKind[kindOf(value)] as readonly Check[]
     run.enter(checks.length + 1)
     let verdict: Verdict = VALID
     for (let i = 0; i < checks.length; i++) {
-      const one = (checks[i] as Check)(value, run)
-      if (one === VALID) continue
-      if (one === INVALID) verdict = INVALID
+      const result = (checks[i] as Check)(value, run)
+      if (result === VALID) continue
+      if (result === INVALID) verdict = INVALID
       else if (verdict === VALID) verdict = UNKNOWN
       if (verdict === INVALID && !run.wantsMore) break
     }

@@ -4,12 +4,12 @@
  */
 import { type Meter, STEP } from './budget.ts'
 
-export class Seen {
+export class Evaluated {
   allProperties = false
   allItems = false
   /** Items before this index are seen. */
   itemsUpTo = 0
-  unsure = false
+  incomplete = false
   private readonly properties = new Set<string>()
   private readonly items = new Set<number>()
 
@@ -32,13 +32,13 @@ export class Seen {
   }
 
   /** Take over what a schema at the same place saw. */
-  add(other: Seen, meter: Meter): void {
+  add(other: Evaluated, meter: Meter): void {
     meter.spend(STEP * (other.properties.size + other.items.size))
     for (const key of other.properties) this.properties.add(key)
     for (const index of other.items) this.items.add(index)
     this.allProperties ||= other.allProperties
     this.allItems ||= other.allItems
-    this.unsure ||= other.unsure
+    this.incomplete ||= other.incomplete
     this.itemsUpTo = Math.max(this.itemsUpTo, other.itemsUpTo)
   }
 }

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../schema/json.ts'
 
 const MAX_STEPS = 10_000
-const DEEPEST = 32
+const MAX_DEPTH = 32
 const MAX_REFERENCES = 8
 
 /** The same value where nothing is missing, else a copy. */
@@ -25,13 +25,15 @@ class Filler {
     this.#root = root
   }
 
-  fill(given: unknown, value: unknown, depth: number): unknown {
-    if (depth > DEEPEST || ++this.#steps > MAX_STEPS) return value
-    const schema = this.#resolved(given)
+  fill(schemaOrRef: unknown, value: unknown, depth: number): unknown {
+    if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS) return value
+    const schema = this.#resolve(schemaOrRef)
     if (!schema) return value
     const filled = Array.isArray(value) ? this.#list(schema, value, depth) : this.#object(schema, value, depth)
     const { allOf } = schema
-    return Array.isArray(allOf) ? allOf.reduce((one: unknown, part) => this.fill(part, one, depth + 1), filled) : filled
+    return Array.isArray(allOf)
+      ? allOf.reduce((result: unknown, part) => this.fill(part, result, depth + 1), filled)
+      : filled
   }
 
   #list({ items }: JsonObject, value: readonly unknown[], depth: number): unknown {
@@ -54,30 +56,32 @@ class Filler {
     return filled.length === 0 ? value : { ...value, ...Object.fromEntries(filled) }
   }
 
-  #defaultOf(given: unknown): unknown {
+  #defaultOf(schemaOrRef: unknown): unknown {
     // Beside a reference, a default is the property's own.
-    const value = isObject(given) ? (own(given, 'default') ?? own(this.#resolved(given) ?? {}, 'default')) : undefined
+    const value = isObject(schemaOrRef)
+      ? (own(schemaOrRef, 'default') ?? own(this.#resolve(schemaOrRef) ?? {}, 'default'))
+      : undefined
     return typeof value === 'object' && value !== null ? structuredClone(value) : value
   }
 
   /** The schema behind local references such as `#/$defs/Block`. */
-  #resolved(given: unknown): JsonObject | undefined {
-    let schema = given
+  #resolve(schemaOrRef: unknown): JsonObject | undefined {
+    let schema = schemaOrRef
     for (let count = 0; count < MAX_REFERENCES; count++) {
       if (!isObject(schema)) return undefined
       const reference = own(schema, '$ref')
       if (typeof reference !== 'string') return schema
-      schema = this.#at(reference)
+      schema = this.#followPointer(reference)
     }
     return undefined
   }
 
-  #at(reference: string): unknown {
+  #followPointer(reference: string): unknown {
     if (reference !== '#' && !reference.startsWith('#/')) return undefined
-    let found: unknown = this.#root
+    let target: unknown = this.#root
     for (const name of reference.split('/').slice(1)) {
-      found = isObject(found) ? own(found, name.replaceAll('~1', '/').replaceAll('~0', '~')) : undefined
+      target = isObject(target) ? own(target, name.replaceAll('~1', '/').replaceAll('~0', '~')) : undefined
     }
-    return found
+    return target
   }
 }

@@ -36,7 +36,9 @@ export const FORMATS: ReadonlyMap<string, Format> = new Map([
 function isDate(text: string): boolean {
   const found = DATE.exec(text)
   if (!found) return false
-  const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])]
+  const year = Number(found[1])
+  const month = Number(found[2])
+  const day = Number(found[3])
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
   return days !== undefined && day >= 1 && day <= days
@@ -45,8 +47,11 @@ function isDate(text: string): boolean {
 function isTime(text: string): boolean {
   const found = TIME.exec(text)
   if (!found) return false
-  const [hour, minute, second] = [Number(found[1]), Number(found[2]), Number(found[3])]
-  const [offsetHour, offsetMinute] = [Number(found[5] ?? 0), Number(found[6] ?? 0)]
+  const hour = Number(found[1])
+  const minute = Number(found[2])
+  const second = Number(found[3])
+  const offsetHour = Number(found[5] ?? 0)
+  const offsetMinute = Number(found[6] ?? 0)
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return false
   if (second < 60) return true
   // A leap second is the last one of a UTC day.
@@ -67,7 +72,8 @@ function isHostname(text: string): boolean {
 function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@')
   if (at < 1 || text.length > 320) return false
-  const [local, domain] = [text.slice(0, at), text.slice(at + 1)]
+  const local = text.slice(0, at)
+  const domain = text.slice(at + 1)
   if (!QUOTED.test(local) && !local.split('.').every((atom) => ATOM.test(atom))) return false
   if (!domain.startsWith('[') || !domain.endsWith(']')) return isHostname(domain)
   const address = domain.slice(1, -1)

@@ -2,7 +2,7 @@
  * JSON values as they are met at run time: their kinds, equality by a canonical text, and own properties only.
  * A value that JSON cannot carry (NaN, a function, a bigint) is of the kind OTHER and matches no schema with a keyword.
  */
-import { type Meter, Spent, STEP } from './budget.ts'
+import { BudgetExceeded, type Meter, STEP } from './budget.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -66,7 +66,8 @@ export function canonical(value: unknown, meter: Meter, depth = 0): string {
     return JSON.stringify(value)
   }
   if (typeof value !== 'object' || value === null) return String(value)
-  if (depth >= meter.maxDepth) throw new Spent(`a value to compare is nested deeper than ${meter.maxDepth} levels`)
+  if (depth >= meter.maxDepth)
+    throw new BudgetExceeded(`a value to compare is nested deeper than ${meter.maxDepth} levels`)
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, meter, depth + 1)).join()}]`
   const keys = keysOf(value, meter)
   meter.spend(keys.length * STEP)

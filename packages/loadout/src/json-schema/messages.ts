@@ -14,7 +14,7 @@ const MAX_MESSAGE = 500
 const MAX_COMPARED = 100
 const MAX_NAME = 40
 
-const KIND_WORDS = ['null', 'a boolean', 'a number', 'a string', 'an array', 'an object', 'something that is not JSON']
+const KIND_NAMES = ['null', 'a boolean', 'a number', 'a string', 'an array', 'an object', 'something that is not JSON']
 
 export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ['null', 'null'],
@@ -28,7 +28,7 @@ export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
 
 export function typeNames(value: unknown): string {
   const kind: Kind = kindOf(value)
-  return kind === NULL ? 'null' : (KIND_WORDS[kind] ?? '')
+  return kind === NULL ? 'null' : (KIND_NAMES[kind] ?? '')
 }
 
 export function literal(value: unknown): string {
@@ -37,16 +37,16 @@ export function literal(value: unknown): string {
 }
 
 export function listed(values: readonly unknown[]): string {
-  const shown = values.slice(0, MAX_LISTED).map(literal).join(', ')
-  return values.length > MAX_LISTED ? `${shown} and ${values.length - MAX_LISTED} more` : shown
+  const text = values.slice(0, MAX_LISTED).map(literal).join(', ')
+  return values.length > MAX_LISTED ? `${text} and ${values.length - MAX_LISTED} more` : text
 }
 
 export function count(amount: number, noun: string): string {
   return `${amount} ${amount === 1 ? noun : noun === 'property' ? 'properties' : `${noun}s`}`
 }
 
-export function either(words: readonly string[]): string {
-  const unique = [...new Set(words)]
+export function either(names: readonly string[]): string {
+  const unique = [...new Set(names)]
   const last = unique.pop() ?? ''
   return unique.length === 0 ? last : `${unique.join(', ')} or ${last}`
 }
@@ -58,8 +58,8 @@ export function expectation(schema: unknown): string | undefined {
   if (Array.isArray(options)) return `one of ${listed(options)}`
   if (Object.hasOwn(schema, 'const')) return literal(schema.const)
   const types = [own(schema, 'type')].flat()
-  const words = types.flatMap((type) => TYPE_NAMES.get(String(type)) ?? [])
-  return words.length > 0 ? either(words) : undefined
+  const names = types.flatMap((type) => TYPE_NAMES.get(String(type)) ?? [])
+  return names.length > 0 ? either(names) : undefined
 }
 
 /** A text made at its first use and kept: a literal in a schema may be long, and be told thousands of times. */
@@ -72,23 +72,23 @@ export function once<T>(make: () => T): () => T {
 }
 
 /** The name that was probably meant, if one is near enough. */
-export function nearest(given: string, names: readonly string[], run: Run): string | undefined {
-  if (given.length > MAX_NAME) return undefined
-  const plainGiven = plain(given)
+export function nearest(input: string, names: readonly string[], run: Run): string | undefined {
+  if (input.length > MAX_NAME) return undefined
+  const normalizedInput = normalize(input)
   let best: string | undefined
-  let least = Math.max(1, Math.floor(given.length / 3)) + 1
+  let least = Math.max(1, Math.floor(input.length / 3)) + 1
   for (const name of names.slice(0, MAX_COMPARED)) {
-    if (name === given || Math.abs(name.length - given.length) >= least) continue
-    run.spend(given.length * name.length + STEP)
-    const far = plain(name) === plainGiven ? 0 : distance(given.toLowerCase(), name.toLowerCase())
-    if (far >= least) continue
-    least = far
+    if (name === input || Math.abs(name.length - input.length) >= least) continue
+    run.spend(input.length * name.length + STEP)
+    const edits = normalize(name) === normalizedInput ? 0 : distance(input.toLowerCase(), name.toLowerCase())
+    if (edits >= least) continue
+    least = edits
     best = name
   }
   return best
 }
 
-const plain = (name: string) => name.replace(/[-_ ]/g, '').toLowerCase()
+const normalize = (name: string) => name.replace(/[-_ ]/g, '').toLowerCase()
 
 /** Edits between two names, where two letters changed for one another count as one. */
 function distance(a: string, b: string): number {
@@ -109,23 +109,23 @@ function distance(a: string, b: string): number {
 }
 
 /** What to tell when every alternative failed: the one that was probably meant, else all of them in short. */
-export function tellAlternatives(branches: readonly Problem[][], run: Run): void {
-  const here = run.depthHere()
+export function reportAlternatives(branches: readonly Problem[][], run: Run): void {
+  const here = run.currentDepth()
   const rightKind = without(branches, (problem) => problem.kind === 'type' && problem.depth === here)
-  const meant = without(rightKind, (problem) => problem.kind === 'value' && problem.depth === here + 1)
-  const only = meant[0]
-  if (only && meant.length === 1) {
+  const candidates = without(rightKind, (problem) => problem.kind === 'value' && problem.depth === here + 1)
+  const only = candidates[0]
+  if (only && candidates.length === 1) {
     run.problems?.push(...only)
     return
   }
-  const shared = sharedChoice(meant)
+  const shared = sharedChoice(candidates)
   if (shared) run.problems?.push(shared)
-  else run.fail(() => formsMessage(meant))
+  else run.fail(() => formsMessage(candidates))
 }
 
 function without(branches: readonly Problem[][], wrong: (problem: Problem) => boolean): readonly Problem[][] {
-  const left = branches.filter((problems) => !problems.some(wrong))
-  return left.length > 0 ? left : branches
+  const remaining = branches.filter((problems) => !problems.some(wrong))
+  return remaining.length > 0 ? remaining : branches
 }
 
 /** All alternatives want something else of one and the same place: one message can name it all. */

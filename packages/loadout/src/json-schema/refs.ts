@@ -3,19 +3,19 @@
  * `$id` and anchors are indexed only when a reference needs them; walks are iterative, so depth is no danger here.
  */
 import { isObject, type JsonObject, own } from './json-value.ts'
-import { inside, type Place } from './schema-path.ts'
+import { childPath, type SchemaPath } from './schema-path.ts'
 
 /** A schema with an identity of its own: the root, or one with `$id`. */
 export interface Resource {
   uri: string
   root: unknown
-  place: Place | undefined
+  path: SchemaPath | undefined
 }
 
 export interface Target {
   schema: unknown
   resource: Resource
-  place: Place | undefined
+  path: SchemaPath | undefined
 }
 
 interface Index {
@@ -47,11 +47,11 @@ const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
 
 /** The resource that a schema belongs to: its own if it has an `$id`. */
-function resourceOf(schema: JsonObject, place: Place | undefined, outer: Resource): Resource {
+function resourceOf(schema: JsonObject, path: SchemaPath | undefined, outer: Resource): Resource {
   const id = own(schema, '$id')
   if (typeof id !== 'string' || id.startsWith('#') || outer.root === schema) return outer
   const uri = absolute(id, outer.uri)
-  return uri === undefined ? outer : { uri: withoutFragment(uri), root: schema, place }
+  return uri === undefined ? outer : { uri: withoutFragment(uri), root: schema, path }
 }
 
 export class References {
@@ -60,12 +60,12 @@ export class References {
   private readonly resources = new Map<object, Resource>()
 
   constructor(schema: unknown) {
-    const whole: Resource = { uri: NO_BASE, root: undefined, place: undefined }
+    const whole: Resource = { uri: NO_BASE, root: undefined, path: undefined }
     this.root = { ...(isObject(schema) ? resourceOf(schema, undefined, whole) : whole), root: schema }
   }
 
   resolve(reference: string, from: Resource): Target | undefined {
-    if (reference === '#') return { schema: from.root, resource: from, place: from.place }
+    if (reference === '#') return { schema: from.root, resource: from, path: from.path }
     if (reference.startsWith('#/')) return this.followPointer(reference.slice(1), from)
     const uri = absolute(reference, from.uri)
     if (uri === undefined) return undefined
@@ -85,25 +85,25 @@ export class References {
   }
 
   /** The resource of a schema inside another's. Kept, since many references may pass one `$id`. */
-  resourceOf(schema: JsonObject, place: Place | undefined, outer: Resource): Resource {
+  resourceOf(schema: JsonObject, path: SchemaPath | undefined, outer: Resource): Resource {
     if (!Object.hasOwn(schema, '$id')) return outer
-    const known = this.resources.get(schema) ?? resourceOf(schema, place, outer)
-    this.resources.set(schema, known)
-    return known
+    const cached = this.resources.get(schema) ?? resourceOf(schema, path, outer)
+    this.resources.set(schema, cached)
+    return cached
   }
 
   private followPointer(pointer: string, from: Resource): Target | undefined {
-    let { root: schema, place } = from
+    let { root: schema, path } = from
     let resource = from
     for (const part of pointer.split('/').slice(1)) {
       const key = unescapePart(part)
       if (key === undefined || typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, key))
         return undefined
       schema = (schema as JsonObject)[key]
-      place = inside(place, key)
-      if (isObject(schema)) resource = this.resourceOf(schema, place, resource)
+      path = childPath(path, key)
+      if (isObject(schema)) resource = this.resourceOf(schema, path, resource)
     }
-    return { schema, resource, place }
+    return { schema, resource, path }
   }
 
   private get index(): Index {
@@ -115,15 +115,15 @@ export class References {
     const { root } = this
     const targets = new Map<string, Target>()
     const dynamicNames = new Map<string, number>()
-    const open: Target[] = [{ schema: root.root, resource: root, place: undefined }]
+    const open: Target[] = [{ schema: root.root, resource: root, path: undefined }]
     for (let at = open.pop(); at; at = open.pop()) {
-      const { schema, place } = at
+      const { schema, path } = at
       if (!isObject(schema)) continue
-      const resource = at.place ? this.resourceOf(schema, place, at.resource) : at.resource
-      const target = { schema, resource, place }
-      if (resource.root === schema) keep(targets, resource.uri, target)
+      const resource = at.path ? this.resourceOf(schema, path, at.resource) : at.resource
+      const target = { schema, resource, path }
+      if (resource.root === schema) addTarget(targets, resource.uri, target)
       for (const anchor of [own(schema, '$anchor'), own(schema, '$dynamicAnchor'), draft7Anchor(schema)])
-        if (typeof anchor === 'string') keep(targets, `${resource.uri}#${anchor}`, target)
+        if (typeof anchor === 'string') addTarget(targets, `${resource.uri}#${anchor}`, target)
       const dynamic = own(schema, '$dynamicAnchor')
       if (typeof dynamic === 'string') dynamicNames.set(dynamic, (dynamicNames.get(dynamic) ?? 0) + 1)
       for (const child of subschemas(target)) open.push(child)
@@ -142,7 +142,7 @@ function unescapePart(part: string): string | undefined {
 }
 
 /** The first of a name wins, and order is the same for the same document. */
-function keep(targets: Map<string, Target>, uri: string, target: Target): void {
+function addTarget(targets: Map<string, Target>, uri: string, target: Target): void {
   if (!targets.has(uri)) targets.set(uri, target)
 }
 
@@ -151,14 +151,14 @@ function draft7Anchor(schema: JsonObject): string | undefined {
   return typeof id === 'string' && id.startsWith('#') ? id.slice(1) : undefined
 }
 
-function* subschemas({ schema, resource, place }: Target): Generator<Target> {
+function* subschemas({ schema, resource, path }: Target): Generator<Target> {
   for (const [keyword, value] of Object.entries(schema as JsonObject)) {
-    const here = inside(place, keyword)
-    if (SINGLE.has(keyword) && isObject(value)) yield { schema: value, resource, place: here }
+    const keywordPath = childPath(path, keyword)
+    if (SINGLE.has(keyword) && isObject(value)) yield { schema: value, resource, path: keywordPath }
     const isMap = MAPS.has(keyword) && isObject(value)
     const isList = LISTS.has(keyword) && Array.isArray(value)
     if (!isMap && !isList) continue
-    for (const [key, part] of Object.entries(value)) yield { schema: part, resource, place: inside(here, key) }
+    for (const [key, part] of Object.entries(value)) yield { schema: part, resource, path: childPath(keywordPath, key) }
   }
 }
 

@@ -4,8 +4,8 @@
  * Every loop over something that came from outside pays by `spend`; the throw of `Spent` ends the whole validation.
  * Without `problems` a run only decides and stops at the first refusal; with them it also says why.
  */
-import { type Meter, Spent, STEP } from './budget.ts'
-import type { Seen } from './evaluated.ts'
+import { BudgetExceeded, type Meter, STEP } from './budget.ts'
+import type { Evaluated } from './evaluated.ts'
 
 export const INVALID = 0
 export const VALID = 1
@@ -41,9 +41,9 @@ export class Run implements Meter {
   readonly maxErrors: number
   problems: Problem[] | undefined
   /** What was evaluated at this place, when an unevaluated* keyword above asks. */
-  seen: Seen | undefined
+  evaluated: Evaluated | undefined
   /** Why the first UNKNOWN was one. */
-  doubt: string | undefined
+  unknownReason: string | undefined
   readonly path: (string | number)[] = []
   private units: number
   private depth = 0
@@ -58,14 +58,16 @@ export class Run implements Meter {
 
   spend(units: number): void {
     this.units -= units
-    if (this.units < 0) throw new Spent('checking took more steps than are allowed')
+    if (this.units < 0) throw new BudgetExceeded('checking took more steps than are allowed')
   }
 
   /** Begin a schema at the present place; `leave` ends it. */
   enter(checks: number): void {
     this.spend(checks * STEP)
     if (++this.frames > this.maxDepth * FRAMES_PER_LEVEL)
-      throw new Spent('the schema goes too deep at one place of the value; perhaps it refers to itself without end')
+      throw new BudgetExceeded(
+        'the schema goes too deep at one place of the value; perhaps it refers to itself without end',
+      )
   }
 
   leave(): void {
@@ -80,27 +82,28 @@ export class Run implements Meter {
   fail(problem: () => string | Pick<Problem, 'message' | 'expected' | 'kind'>, key?: string | number): Verdict {
     if (!this.problems || this.problems.length >= this.maxErrors) return INVALID
     this.spend(REPORT)
-    const told = problem()
+    const result = problem()
     const path = key === undefined ? this.path : [...this.path, key]
-    const place = { path: pathText(path), depth: path.length }
-    this.problems.push(typeof told === 'string' ? { ...place, message: told } : { ...place, ...told })
+    const location = { path: pathText(path), depth: path.length }
+    this.problems.push(typeof result === 'string' ? { ...location, message: result } : { ...location, ...result })
     return INVALID
   }
 
-  unsure(reason: string): Verdict {
-    this.doubt ??= reason
+  undecided(reason: string): Verdict {
+    this.unknownReason ??= reason
     return UNKNOWN
   }
 
   /** Check a part of the value: one level down, with its own evaluated parts. */
   descend(check: Check, value: unknown, key: string | number): Verdict {
-    if (++this.depth > this.maxDepth) throw new Spent(`the value is nested deeper than ${this.maxDepth} levels`)
-    const { seen } = this
-    this.seen = undefined
+    if (++this.depth > this.maxDepth)
+      throw new BudgetExceeded(`the value is nested deeper than ${this.maxDepth} levels`)
+    const { evaluated } = this
+    this.evaluated = undefined
     this.path.push(key)
     const verdict = check(value, this)
     this.path.pop()
-    this.seen = seen
+    this.evaluated = evaluated
     this.depth--
     return verdict
   }
@@ -114,7 +117,7 @@ export class Run implements Meter {
     return verdict
   }
 
-  depthHere(): number {
+  currentDepth(): number {
     return this.path.length
   }
 }

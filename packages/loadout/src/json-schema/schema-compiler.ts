@@ -7,7 +7,7 @@ import { isObject, type JsonObject, KINDS, type Kind, own } from './json-value.t
 import type { Resource } from './refs.ts'
 import type { Pattern } from './regex/match.ts'
 import type { Check } from './run.ts'
-import { inside, type Place } from './schema-path.ts'
+import { childPath, type SchemaPath } from './schema-path.ts'
 
 /** What a spot needs from the compilation it is part of. */
 export interface Compilation {
@@ -17,12 +17,12 @@ export interface Compilation {
   /** The check behind a reference, which may not be compiled yet; undefined if it leads nowhere that we know. */
   follow(reference: string, from: Resource, dynamic: boolean): Check | undefined
   pattern(source: string): Pattern | { unsupported: string }
-  error(place: Place, message: string): void
-  note(place: Place, message: string): void
+  error(path: SchemaPath, message: string): void
+  note(path: SchemaPath, message: string): void
 }
 
 export interface SubschemaLocation {
-  place: Place | undefined
+  path: SchemaPath | undefined
   resource: Resource
   depth: number
 }
@@ -89,14 +89,14 @@ export class SchemaCompiler {
     return own(this.schema, keyword)
   }
 
-  place(...keys: (string | number)[]): Place {
-    let place = this.at.place
-    for (const key of keys) place = inside(place, key)
-    return place as Place
+  pathTo(...keys: (string | number)[]): SchemaPath {
+    let path = this.at.path
+    for (const key of keys) path = childPath(path, key)
+    return path as SchemaPath
   }
 
   wrong(keyword: string, message: string): undefined {
-    this.compilation.error(this.place(keyword), message)
+    this.compilation.error(this.pathTo(keyword), message)
   }
 
   count(keyword: string): number | undefined {
@@ -135,7 +135,7 @@ export class SchemaCompiler {
 
   compile(schema: unknown, ...keys: (string | number)[]): Check {
     return this.compilation.compile(schema, {
-      place: this.place(...keys),
+      path: this.pathTo(...keys),
       resource: this.at.resource,
       depth: this.at.depth + 1,
     })
@@ -152,7 +152,7 @@ export class SchemaCompiler {
   pattern(source: string, ...keys: string[]): Pattern | { unsupported: string } {
     const pattern = this.compilation.pattern(source)
     if ('unsupported' in pattern)
-      this.compilation.note(this.place(...keys), `this pattern cannot be checked: ${pattern.unsupported}`)
+      this.compilation.note(this.pathTo(...keys), `this pattern cannot be checked: ${pattern.unsupported}`)
     return pattern
   }
 }

@@ -13,7 +13,7 @@
  *   took), so callers cap the text of schemas and values before they parse it.
  */
 import type { FieldError } from '../errors.ts'
-import { measure, Spent } from './budget.ts'
+import { BudgetExceeded, measure } from './budget.ts'
 import { SchemaCompilation } from './compile.ts'
 import { type Check, INVALID, type Problem, ROOT_PATH, Run, type RunLimits, UNKNOWN, type Verdict } from './run.ts'
 
@@ -81,7 +81,7 @@ export function compileSchema(schema: unknown, limits: SchemaLimits = {}): Compi
     if (errors.length > 0) return { ok: false, errors }
     return { ok: true, notes, validate: (value) => validate(check, value, bounds) }
   } catch (thrown) {
-    if (thrown instanceof Spent || thrown instanceof RangeError) return refused(thrown.message)
+    if (thrown instanceof BudgetExceeded || thrown instanceof RangeError) return refused(thrown.message)
     throw thrown
   }
 }
@@ -94,7 +94,8 @@ function validate(check: Check, value: unknown, limits: RunLimits): ValidationRe
   const run = new Run(limits)
   const verdict = decide(check, value, run)
   if (verdict === INVALID) return { valid: false, errors: explain(check, value, limits) }
-  if (verdict === UNKNOWN) return { valid: 'unknown', reason: run.doubt ?? 'a part of the schema cannot be checked' }
+  if (verdict === UNKNOWN)
+    return { valid: 'unknown', reason: run.unknownReason ?? 'a part of the schema cannot be checked' }
   return { valid: true }
 }
 
@@ -103,8 +104,8 @@ function decide(check: Check, value: unknown, run: Run): Verdict {
     return check(value, run)
   } catch (thrown) {
     // A RangeError is a stack that was nearly full before we were called.
-    if (!(thrown instanceof Spent || thrown instanceof RangeError)) throw thrown
-    run.doubt = thrown.message
+    if (!(thrown instanceof BudgetExceeded || thrown instanceof RangeError)) throw thrown
+    run.unknownReason = thrown.message
     return UNKNOWN
   }
 }

@@ -5,10 +5,10 @@ import { count } from '../messages.ts'
 import { ALWAYS, and, type Check, INVALID, type Run, UNKNOWN, VALID, type Verdict } from '../run.ts'
 import type { SchemaCompiler } from '../schema-compiler.ts'
 
-export function items(spot: SchemaCompiler): void {
-  const { prefix, rest } = readItems(spot)
+export function items(compiler: SchemaCompiler): void {
+  const { prefix, rest } = readItems(compiler)
   if (prefix.length === 0 && rest === undefined) return
-  spot.on(ARRAY, (value, run) => {
+  compiler.on(ARRAY, (value, run) => {
     const array = value as unknown[]
     let verdict: Verdict = VALID
     const end = rest === undefined || rest === ALWAYS ? Math.min(prefix.length, array.length) : array.length
@@ -16,25 +16,25 @@ export function items(spot: SchemaCompiler): void {
       verdict = and(verdict, run.descend(prefix[i] ?? (rest as Check), array[i], i))
       if (verdict === INVALID && !run.wantsMore) return INVALID
     }
-    if (run.seen && rest !== undefined) run.seen.allItems = true
-    else if (run.seen) run.seen.itemsUpTo = Math.max(run.seen.itemsUpTo, end)
+    if (run.evaluated && rest !== undefined) run.evaluated.allItems = true
+    else if (run.evaluated) run.evaluated.itemsUpTo = Math.max(run.evaluated.itemsUpTo, end)
     return verdict
   })
 }
 
 /** Draft 7 wrote the prefix as an array in `items`, and the rest as `additionalItems`. */
-function readItems(spot: SchemaCompiler): { prefix: Check[]; rest: Check | undefined } {
-  if (!spot.has('prefixItems') && Array.isArray(spot.get('items')))
-    return { prefix: spot.checks('items') ?? [], rest: spot.check('additionalItems') }
-  return { prefix: spot.checks('prefixItems') ?? [], rest: spot.check('items') }
+function readItems(compiler: SchemaCompiler): { prefix: Check[]; rest: Check | undefined } {
+  if (!compiler.has('prefixItems') && Array.isArray(compiler.get('items')))
+    return { prefix: compiler.checks('items') ?? [], rest: compiler.check('additionalItems') }
+  return { prefix: compiler.checks('prefixItems') ?? [], rest: compiler.check('items') }
 }
 
-export function contains(spot: SchemaCompiler): void {
-  const check = spot.check('contains')
-  const min = spot.count('minContains') ?? 1
-  const max = spot.count('maxContains') ?? Number.POSITIVE_INFINITY
+export function contains(compiler: SchemaCompiler): void {
+  const check = compiler.check('contains')
+  const min = compiler.count('minContains') ?? 1
+  const max = compiler.count('maxContains') ?? Number.POSITIVE_INFINITY
   if (!check) return
-  spot.on(ARRAY, (value, run) => {
+  compiler.on(ARRAY, (value, run) => {
     const array = value as unknown[]
     const { sure, maybe } = countMatches(check, array, {
       run,
@@ -53,33 +53,33 @@ function countMatches(check: Check, array: readonly unknown[], { run, enough }: 
   let maybe = 0
   for (let i = 0; i < array.length; i++) {
     // With an unevaluatedItems above, every match counts as evaluated: all items must be looked at.
-    if (sure >= enough && !run.seen) break
+    if (sure >= enough && !run.evaluated) break
     const verdict = run.reporting(undefined, () => run.descend(check, array[i], i))
     if (verdict === VALID) {
       sure++
-      run.seen?.item(i, run)
+      run.evaluated?.item(i, run)
     } else if (verdict === UNKNOWN) {
       maybe++
-      if (run.seen) run.seen.unsure = true
+      if (run.evaluated) run.evaluated.incomplete = true
     }
   }
   return { sure, maybe }
 }
 
-export function itemCounts(spot: SchemaCompiler): void {
-  const min = spot.count('minItems')
-  const max = spot.count('maxItems')
+export function itemCounts(compiler: SchemaCompiler): void {
+  const min = compiler.count('minItems')
+  const max = compiler.count('maxItems')
   if (min !== undefined)
-    spot.on(ARRAY, (value, run) =>
+    compiler.on(ARRAY, (value, run) =>
       (value as unknown[]).length >= min ? VALID : run.fail(() => `must have at least ${count(min, 'item')}`),
     )
   if (max !== undefined)
-    spot.on(ARRAY, (value, run) =>
+    compiler.on(ARRAY, (value, run) =>
       (value as unknown[]).length <= max ? VALID : run.fail(() => `must have at most ${count(max, 'item')}`),
     )
-  const unique = spot.get('uniqueItems')
-  if (unique === true) spot.on(ARRAY, uniqueItems)
-  else if (unique !== undefined && unique !== false) spot.wrong('uniqueItems', 'must be true or false')
+  const unique = compiler.get('uniqueItems')
+  if (unique === true) compiler.on(ARRAY, uniqueItems)
+  else if (unique !== undefined && unique !== false) compiler.wrong('uniqueItems', 'must be true or false')
 }
 
 /** The engine hashes only texts up to about this length by their content; longer ones we compare, and pay for it. */

@@ -20,17 +20,17 @@ interface PatternRule {
   check: Check
 }
 
-export function properties(spot: SchemaCompiler): void {
+export function properties(compiler: SchemaCompiler): void {
   const byName = new Map(
-    spot.entries('properties').map(([key, schema]) => [key, spot.compile(schema, 'properties', key)]),
+    compiler.entries('properties').map(([key, schema]) => [key, compiler.compile(schema, 'properties', key)]),
   )
-  const patterns = spot.entries('patternProperties').map(([source, schema]) => ({
-    pattern: spot.pattern(source, 'patternProperties', source),
-    check: spot.compile(schema, 'patternProperties', source),
+  const patterns = compiler.entries('patternProperties').map(([source, schema]) => ({
+    pattern: compiler.pattern(source, 'patternProperties', source),
+    check: compiler.compile(schema, 'patternProperties', source),
   }))
-  const rest = spot.check('additionalProperties')
+  const rest = compiler.check('additionalProperties')
   const narrow = patterns.length === 0 && (rest === undefined || rest === ALWAYS) && byName.size <= MANY_NAMES
-  spot.on(OBJECT, narrow ? byNames({ byName, rest }) : byKeys({ byName, patterns, rest }))
+  compiler.on(OBJECT, narrow ? byNames({ byName, rest }) : byKeys({ byName, patterns, rest }))
 }
 
 function byNames({ byName, rest }: { byName: ReadonlyMap<string, Check>; rest: Check | undefined }): Check {
@@ -43,11 +43,11 @@ function byNames({ byName, rest }: { byName: ReadonlyMap<string, Check>; rest: C
       const name = names[i] as string
       const part = own(value as object, name)
       if (part === undefined) continue
-      run.seen?.property(name, run)
+      run.evaluated?.property(name, run)
       verdict = and(verdict, run.descend(checks[i] as Check, part, name))
       if (verdict === INVALID && !run.wantsMore) return INVALID
     }
-    if (run.seen && rest) run.seen.allProperties = true
+    if (run.evaluated && rest) run.evaluated.allProperties = true
     return verdict
   }
 }
@@ -78,31 +78,31 @@ function checkKey({ object, key, names, rules }: KeyToCheck, run: Run): Verdict 
   const named = rules.byName.get(key)
   let verdict = named ? run.descend(named, part, key) : VALID
   let matched = named !== undefined
-  let doubt: string | undefined
+  let unknownReason: string | undefined
   for (const { pattern, check } of rules.patterns) {
     run.spend(STEP)
     if ('unsupported' in pattern) {
-      doubt = `a pattern of the schema cannot be checked: ${pattern.unsupported}`
+      unknownReason = `a pattern of the schema cannot be checked: ${pattern.unsupported}`
       verdict = and(
         verdict,
-        perhaps(() => run.descend(check, part, key), doubt, run),
+        perhaps(() => run.descend(check, part, key), unknownReason, run),
       )
     } else if (pattern.test(key, run)) {
       matched = true
       verdict = and(verdict, run.descend(check, part, key))
     }
   }
-  if (run.seen && (matched || rules.rest)) run.seen.property(key, run)
-  else if (run.seen && doubt) run.seen.unsure = true
+  if (run.evaluated && (matched || rules.rest)) run.evaluated.property(key, run)
+  else if (run.evaluated && unknownReason) run.evaluated.incomplete = true
   const { rest } = rules
   if (matched || !rest) return verdict
   const additional = () => (rest === NEVER ? unknownKey(key, { object, names }, run) : run.descend(rest, part, key))
-  return and(verdict, doubt ? perhaps(additional, doubt, run) : additional())
+  return and(verdict, unknownReason ? perhaps(additional, unknownReason, run) : additional())
 }
 
 /** A rule that may not apply: it can hold for sure, but not fail for sure. */
-function perhaps(check: () => Verdict, doubt: string, run: Run): Verdict {
-  return run.reporting(undefined, check) === VALID ? VALID : run.unsure(doubt)
+function perhaps(check: () => Verdict, unknownReason: string, run: Run): Verdict {
+  return run.reporting(undefined, check) === VALID ? VALID : run.undecided(unknownReason)
 }
 
 function unknownKey(
@@ -119,11 +119,11 @@ function unknownKey(
   }, key)
 }
 
-export function required(spot: SchemaCompiler): void {
-  const names = readNames(spot, spot.get('required'), 'required')
-  const expected = expectations(spot)
+export function required(compiler: SchemaCompiler): void {
+  const names = readNames(compiler, compiler.get('required'), 'required')
+  const expected = expectations(compiler)
   if (names.length === 0) return
-  spot.on(OBJECT, (value, run) => requireAll(names, value as JsonObject, { run, expected }))
+  compiler.on(OBJECT, (value, run) => requireAll(names, value as JsonObject, { run, expected }))
 }
 
 interface Requirement {
@@ -140,58 +140,58 @@ function requireAll(names: readonly string[], object: JsonObject, { run, expecte
     if (own(object, name) !== undefined) continue
     verdict = run.fail(() => {
       const needed = because === undefined ? 'is required' : `is required when ${literal(because)} is given`
-      const what = expected(name)
-      return what === undefined ? needed : `${needed}: ${what}`
+      const expectedText = expected(name)
+      return expectedText === undefined ? needed : `${needed}: ${expectedText}`
     }, name)
     if (!run.wantsMore) return INVALID
   }
   return verdict
 }
 
-function expectations(spot: SchemaCompiler): (name: string) => string | undefined {
-  const properties = spot.get('properties')
-  const known = new Map<string, string | undefined>()
+function expectations(compiler: SchemaCompiler): (name: string) => string | undefined {
+  const properties = compiler.get('properties')
+  const cache = new Map<string, string | undefined>()
   return (name) => {
-    if (!known.has(name)) known.set(name, expectation(isObject(properties) ? own(properties, name) : undefined))
-    return known.get(name)
+    if (!cache.has(name)) cache.set(name, expectation(isObject(properties) ? own(properties, name) : undefined))
+    return cache.get(name)
   }
 }
 
-function readNames(spot: SchemaCompiler, value: unknown, keyword: string): string[] {
+function readNames(compiler: SchemaCompiler, value: unknown, keyword: string): string[] {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value
-  spot.wrong(keyword, 'must be an array of property names')
+  compiler.wrong(keyword, 'must be an array of property names')
   return []
 }
 
-export function dependencies(spot: SchemaCompiler): void {
-  for (const [name, names] of spot.entries('dependentRequired'))
-    requireWith(spot, name, readNames(spot, names, 'dependentRequired'))
-  for (const [name, schema] of spot.entries('dependentSchemas'))
-    checkWith(spot, name, spot.compile(schema, 'dependentSchemas', name))
+export function dependencies(compiler: SchemaCompiler): void {
+  for (const [name, names] of compiler.entries('dependentRequired'))
+    requireWith(compiler, name, readNames(compiler, names, 'dependentRequired'))
+  for (const [name, schema] of compiler.entries('dependentSchemas'))
+    checkWith(compiler, name, compiler.compile(schema, 'dependentSchemas', name))
   // Draft 7 had both in one keyword.
-  for (const [name, either] of spot.entries('dependencies')) {
-    if (Array.isArray(either)) requireWith(spot, name, readNames(spot, either, 'dependencies'))
-    else checkWith(spot, name, spot.compile(either, 'dependencies', name))
+  for (const [name, either] of compiler.entries('dependencies')) {
+    if (Array.isArray(either)) requireWith(compiler, name, readNames(compiler, either, 'dependencies'))
+    else checkWith(compiler, name, compiler.compile(either, 'dependencies', name))
   }
 }
 
-function requireWith(spot: SchemaCompiler, name: string, names: readonly string[]): void {
-  const expected = expectations(spot)
-  spot.on(OBJECT, (value, run) =>
+function requireWith(compiler: SchemaCompiler, name: string, names: readonly string[]): void {
+  const expected = expectations(compiler)
+  compiler.on(OBJECT, (value, run) =>
     own(value as object, name) === undefined
       ? VALID
       : requireAll(names, value as JsonObject, { run, expected, because: name }),
   )
 }
 
-function checkWith(spot: SchemaCompiler, name: string, check: Check): void {
-  spot.on(OBJECT, (value, run) => (own(value as object, name) === undefined ? VALID : check(value, run)))
+function checkWith(compiler: SchemaCompiler, name: string, check: Check): void {
+  compiler.on(OBJECT, (value, run) => (own(value as object, name) === undefined ? VALID : check(value, run)))
 }
 
-export function propertyNames(spot: SchemaCompiler): void {
-  const check = spot.check('propertyNames')
+export function propertyNames(compiler: SchemaCompiler): void {
+  const check = compiler.check('propertyNames')
   if (!check || check === ALWAYS) return
-  spot.on(OBJECT, (value, run) => {
+  compiler.on(OBJECT, (value, run) => {
     let verdict: Verdict = VALID
     for (const key of keysOf(value as object, run)) {
       const problems: Problem[] | undefined = run.problems && []
@@ -206,11 +206,11 @@ export function propertyNames(spot: SchemaCompiler): void {
   })
 }
 
-export function propertyCounts(spot: SchemaCompiler): void {
-  const min = spot.count('minProperties')
-  const max = spot.count('maxProperties')
+export function propertyCounts(compiler: SchemaCompiler): void {
+  const min = compiler.count('minProperties')
+  const max = compiler.count('maxProperties')
   if (min === undefined && max === undefined) return
-  spot.on(OBJECT, (value, run) => {
+  compiler.on(OBJECT, (value, run) => {
     const object = value as JsonObject
     const size = keysOf(object, run).filter((key) => object[key] !== undefined).length
     if (min !== undefined && size < min) return run.fail(() => `must have at least ${count(min, 'property')}`)

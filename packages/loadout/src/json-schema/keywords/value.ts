@@ -1,5 +1,5 @@
 /** type, enum, const, and the keywords of numbers and strings. */
-import { Spent, STEP } from '../budget.ts'
+import { BudgetExceeded, STEP } from '../budget.ts'
 import { FORMATS } from '../formats.ts'
 import {
   ARRAY,
@@ -28,21 +28,22 @@ const KIND_OF_TYPE: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['object', OBJECT],
 ])
 
-export function type(spot: SchemaCompiler): void {
-  const types = [...new Set([spot.get('type')].flat())]
+export function type(compiler: SchemaCompiler): void {
+  const types = [...new Set([compiler.get('type')].flat())]
   const kinds = new Set<Kind>()
   for (const name of types) {
     const kind = typeof name === 'string' ? KIND_OF_TYPE.get(name) : undefined
     if (kind === undefined) {
-      spot.wrong('type', `must be one of ${[...TYPE_NAMES.keys()].join(', ')}, or some of these`)
+      compiler.wrong('type', `must be one of ${[...TYPE_NAMES.keys()].join(', ')}, or some of these`)
       return
     }
     kinds.add(kind)
   }
   const refuse: readonly [Check] = [(value, run) => wrongType(types, value, run)]
-  for (let kind: Kind = NULL; kind <= OBJECT; kind++) if (!kinds.has(kind as Kind)) spot.refuse(kind as Kind, refuse)
+  for (let kind: Kind = NULL; kind <= OBJECT; kind++)
+    if (!kinds.has(kind as Kind)) compiler.refuse(kind as Kind, refuse)
   if (types.includes('number') || !types.includes('integer')) return
-  spot.on(NUMBER, (value, run) => (Number.isInteger(value) ? VALID : wrongType(types, value, run)))
+  compiler.on(NUMBER, (value, run) => (Number.isInteger(value) ? VALID : wrongType(types, value, run)))
 }
 
 /** Many schemas say a type and nothing else: one check for each such, made once. */
@@ -64,25 +65,25 @@ export function typeOnly(type: unknown): Check | undefined {
 function wrongType(types: readonly unknown[], value: unknown, run: Run): Verdict {
   return run.fail(() => {
     const expected = either(types.flatMap((name) => TYPE_NAMES.get(String(name)) ?? []))
-    const given = kindOf(value) === NUMBER && types.includes('integer') ? 'a fraction' : typeNames(value)
-    return { kind: 'type', expected, message: `must be ${expected || 'nothing at all'}, not ${given}` }
+    const actual = kindOf(value) === NUMBER && types.includes('integer') ? 'a fraction' : typeNames(value)
+    return { kind: 'type', expected, message: `must be ${expected || 'nothing at all'}, not ${actual}` }
   })
 }
 
-export function options(spot: SchemaCompiler): void {
-  const values = spot.list('enum')
-  if (values) oneOfValues(spot, values)
+export function options(compiler: SchemaCompiler): void {
+  const values = compiler.list('enum')
+  if (values) oneOfValues(compiler, values)
 }
 
-export function constant(spot: SchemaCompiler): void {
-  oneOfValues(spot, [spot.get('const')])
+export function constant(compiler: SchemaCompiler): void {
+  oneOfValues(compiler, [compiler.get('const')])
 }
 
-function oneOfValues(spot: SchemaCompiler, values: readonly unknown[]): void {
-  const has = membership(spot, values)
+function oneOfValues(compiler: SchemaCompiler, values: readonly unknown[]): void {
+  const has = membership(compiler, values)
   const expectedOnce = once(() => (values.length === 1 ? literal(values[0]) : `one of ${listed(values)}`))
   const names = once(() => values.filter((option) => typeof option === 'string'))
-  spot.onAny((value, run) => {
+  compiler.onAny((value, run) => {
     // Equal texts take time in proportion to their length.
     if (typeof value === 'string') run.spend(value.length >> 6)
     if (has(value, run)) return VALID
@@ -95,66 +96,67 @@ function oneOfValues(spot: SchemaCompiler, values: readonly unknown[]): void {
   })
 }
 
-function membership(spot: SchemaCompiler, values: readonly unknown[]): (value: unknown, run: Run) => boolean {
+function membership(compiler: SchemaCompiler, values: readonly unknown[]): (value: unknown, run: Run) => boolean {
   const [only] = values
   if (values.length === 1 && !isComplex(only)) return (value) => value === only
   const simple = new Set(values.filter((value) => !isComplex(value)))
-  const complex = new Set(values.filter(isComplex).map((value) => literalText(spot, value)))
+  const complex = new Set(values.filter(isComplex).map((value) => literalText(compiler, value)))
   return (value, run) => (isComplex(value) ? complex.size > 0 && complex.has(canonical(value, run)) : simple.has(value))
 }
 
 const isComplex = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-function literalText(spot: SchemaCompiler, value: object): string {
+function literalText(compiler: SchemaCompiler, value: object): string {
   try {
-    return canonical(value, spot.compilation.meter)
+    return canonical(value, compiler.compilation.meter)
   } catch (thrown) {
-    if (!(thrown instanceof Spent)) throw thrown
-    spot.wrong(spot.has('enum') ? 'enum' : 'const', thrown.message)
+    if (!(thrown instanceof BudgetExceeded)) throw thrown
+    compiler.wrong(compiler.has('enum') ? 'enum' : 'const', thrown.message)
     return ''
   }
 }
 
-export function numbers(spot: SchemaCompiler): void {
-  for (const keyword of ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'] as const) bound(spot, keyword)
-  const divisor = spot.number('multipleOf')
+export function numbers(compiler: SchemaCompiler): void {
+  for (const keyword of ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'] as const)
+    bound(compiler, keyword)
+  const divisor = compiler.number('multipleOf')
   if (divisor === undefined) return
-  if (divisor <= 0) spot.wrong('multipleOf', 'must be above 0')
+  if (divisor <= 0) compiler.wrong('multipleOf', 'must be above 0')
   else
-    spot.on(NUMBER, (value, run) =>
+    compiler.on(NUMBER, (value, run) =>
       isMultiple(value as number, divisor, run) ? VALID : run.fail(() => `must be a multiple of ${divisor}`),
     )
 }
 
 type Bound = 'minimum' | 'exclusiveMinimum' | 'maximum' | 'exclusiveMaximum'
 
-function bound(spot: SchemaCompiler, keyword: Bound): void {
+function bound(compiler: SchemaCompiler, keyword: Bound): void {
   const upper = keyword === 'maximum' || keyword === 'exclusiveMaximum'
   const exclusive = upper ? 'exclusiveMaximum' : 'exclusiveMinimum'
   // In draft 4, which many generators still write, `exclusiveMinimum: true` changes what `minimum` means.
-  if (keyword === exclusive && typeof spot.get(keyword) === 'boolean') return
-  const limit = spot.number(keyword)
+  if (keyword === exclusive && typeof compiler.get(keyword) === 'boolean') return
+  const limit = compiler.number(keyword)
   if (limit === undefined) return
-  const open = keyword === exclusive || spot.get(exclusive) === true
-  const words = `must be ${open ? (upper ? 'less than' : 'greater than') : upper ? 'at most' : 'at least'} ${limit}`
+  const open = keyword === exclusive || compiler.get(exclusive) === true
+  const message = `must be ${open ? (upper ? 'less than' : 'greater than') : upper ? 'at most' : 'at least'} ${limit}`
   const within = (value: number) =>
     upper ? (open ? value < limit : value <= limit) : open ? value > limit : value >= limit
-  spot.on(NUMBER, (value, run) => (within(value as number) ? VALID : run.fail(() => words)))
+  compiler.on(NUMBER, (value, run) => (within(value as number) ? VALID : run.fail(() => message)))
 }
 
-export function strings(spot: SchemaCompiler): void {
-  const min = spot.count('minLength')
+export function strings(compiler: SchemaCompiler): void {
+  const min = compiler.count('minLength')
   if (min !== undefined)
-    spot.on(STRING, (value, run) =>
+    compiler.on(STRING, (value, run) =>
       isLong(value as string, min, run) ? VALID : run.fail(() => `must have at least ${count(min, 'character')}`),
     )
-  const max = spot.count('maxLength')
+  const max = compiler.count('maxLength')
   if (max !== undefined)
-    spot.on(STRING, (value, run) =>
+    compiler.on(STRING, (value, run) =>
       isLong(value as string, max + 1, run) ? run.fail(() => `must have at most ${count(max, 'character')}`) : VALID,
     )
-  pattern(spot)
-  format(spot)
+  pattern(compiler)
+  format(compiler)
 }
 
 /** A text of n UTF-16 units has between n/2 and n code points: count only when that does not decide. */
@@ -163,22 +165,22 @@ function isLong(text: string, min: number, run: Run): boolean {
   return text.length >= 2 * min || codePoints(text, run) >= min
 }
 
-function pattern(spot: SchemaCompiler): void {
-  const source = spot.text('pattern')
+function pattern(compiler: SchemaCompiler): void {
+  const source = compiler.text('pattern')
   if (source === undefined) return
-  const compiled = spot.pattern(source, 'pattern')
-  spot.on(STRING, (value, run) => {
+  const compiled = compiler.pattern(source, 'pattern')
+  compiler.on(STRING, (value, run) => {
     if ('unsupported' in compiled)
-      return run.unsure(`a pattern of the schema cannot be checked: ${compiled.unsupported}`)
+      return run.undecided(`a pattern of the schema cannot be checked: ${compiled.unsupported}`)
     return compiled.test(value as string, run) ? VALID : run.fail(() => `must match the pattern ${literal(source)}`)
   })
 }
 
-function format(spot: SchemaCompiler): void {
-  const known = FORMATS.get(spot.text('format') ?? '')
-  if (!known || !spot.compilation.limits.assertFormats) return
-  spot.on(STRING, (value, run) => {
+function format(compiler: SchemaCompiler): void {
+  const rule = FORMATS.get(compiler.text('format') ?? '')
+  if (!rule || !compiler.compilation.limits.assertFormats) return
+  compiler.on(STRING, (value, run) => {
     run.spend((value as string).length >> 2)
-    return known.test(value as string) ? VALID : run.fail(() => `must be ${known.expected}`)
+    return rule.test(value as string) ? VALID : run.fail(() => `must be ${rule.expected}`)
   })
 }

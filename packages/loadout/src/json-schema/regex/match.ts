@@ -145,13 +145,13 @@ class Matcher {
       this.turn++
       states.count = 0
       if (this.advance(reading, states, meter)) return true
-      const begun = at === 0 || !anchored ? this.follow(0, states) : 0
-      if (begun < 0) return true
-      meter.spend(begun)
+      const visited = at === 0 || !anchored ? this.follow(0, states) : 0
+      if (visited < 0) return true
+      meter.spend(visited)
       if (edge.after < 0 || (anchored && states.count === 0)) return false
-      const done = reading
+      const spare = reading
       reading = states
-      states = done
+      states = spare
       edge.before = edge.after
       at += edge.after > 0xffff ? 2 : 1
     }
@@ -190,13 +190,13 @@ class Matcher {
       else if (instruction.op === FORK) {
         pending[open++] = instruction.or
         pending[open++] = instruction.to
-      } else if (holds(instruction.assertion, this.edge)) pending[open++] = state + 1
+      } else if (isSatisfied(instruction.assertion, this.edge)) pending[open++] = state + 1
     }
     return visited
   }
 }
 
-function holds(assertion: Assertion, { before, after }: Edge): boolean {
+function isSatisfied(assertion: Assertion, { before, after }: Edge): boolean {
   if (assertion === 'start') return before < 0
   if (assertion === 'end') return after < 0
   return (isWord(before) !== isWord(after)) === (assertion === 'word')
