@@ -17,36 +17,36 @@ const isHigh = (code: number) => code >= 0xd800 && code <= 0xdbff
 const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
 /** About how many bytes a result has; pictures and sounds by their data. */
-export function sizeOf(content: readonly JsonObject[], structuredContent?: unknown): number {
+export function contentSize(content: readonly JsonObject[], structuredContent?: unknown): number {
   let size = structuredContent === undefined ? 0 : jsonSizeOf(structuredContent)
   for (const block of content) {
-    const text = wordsOf(block)
+    const text = payloadText(block)
     size += text === undefined ? jsonSizeOf(block) : utf8Size(text)
   }
   return size
 }
 
 /** Whether that is more than so many, without measuring all of what is far more. */
-export function isLargerThan(most: number, content: readonly JsonObject[], structuredContent?: unknown): boolean {
-  let least = leastSize(structuredContent, most)
-  for (const block of content) least += wordsOf(block)?.length ?? 0
-  return least > most || sizeOf(content, structuredContent) > most
+export function isLargerThan(maxBytes: number, content: readonly JsonObject[], structuredContent?: unknown): boolean {
+  let lowerBound = minSize(structuredContent, maxBytes)
+  for (const block of content) lowerBound += payloadText(block)?.length ?? 0
+  return lowerBound > maxBytes || contentSize(content, structuredContent) > maxBytes
 }
 
 /** What its size is the size of; nothing where that is the whole block. */
-function wordsOf({ text, data, resource }: JsonObject): string | undefined {
+function payloadText({ text, data, resource }: JsonObject): string | undefined {
   const { text: inner, blob } = (resource ?? {}) as JsonObject
   return [text, data, inner, blob].find((value) => typeof value === 'string')
 }
 
 /** Its JSON has at least as many; it stops where that is too much. */
-function leastSize(value: unknown, most: number): number {
+function minSize(value: unknown, maxBytes: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
   let size = 0
   for (const name in value) {
-    size += leastSize((value as JsonObject)[name], most - size)
-    if (size > most) break
+    size += minSize((value as JsonObject)[name], maxBytes - size)
+    if (size > maxBytes) break
   }
   return size
 }
@@ -61,14 +61,14 @@ const jsonSizeOf = (value: unknown) => utf8Size(JSON.stringify(value) ?? '')
 const MAX_VALUES = 20_000
 
 export function jsonSize(value: unknown): number {
-  let left = MAX_VALUES
+  let remaining = MAX_VALUES
   const measure = (inner: unknown): number => {
     if (typeof inner === 'string') return inner.length + 2
     if (typeof inner === 'number') return inner < 10 && inner >= 0 ? 1 : String(inner).length
     if (typeof inner !== 'object' || inner === null) return inner === undefined ? 0 : 5
     let size = 2
     for (const name in inner) {
-      if (left-- <= 0) break
+      if (remaining-- <= 0) break
       const element = (inner as Record<string, unknown>)[name]
       size += measure(element) + 1 + (Array.isArray(inner) ? 0 : name.length + 3)
     }

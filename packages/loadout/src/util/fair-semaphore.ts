@@ -3,9 +3,9 @@ import { HostError } from '../errors.ts'
 
 export interface FairSemaphore {
   /** Resolves with how to give the place back. */
-  take(userId: string | null): Promise<() => void>
+  acquire(userId: string | null): Promise<() => void>
   /** Something idles now: whoever waits longest may have its place. */
-  offer(): void
+  notifyIdle(): void
   /** How many wait. */
   waiting(): number
 }
@@ -13,7 +13,7 @@ export interface FairSemaphore {
 interface Waiter {
   userId: string | null
   /** Takes the place there and then, so that nobody comes in between. */
-  go(): void
+  grant(): void
 }
 
 export interface SlotLimits {
@@ -23,54 +23,59 @@ export interface SlotLimits {
 }
 
 /** `evict` closes something idle and says whether it could; undefined means anybody's. */
-export function createSlots(limits: SlotLimits, evict: (userId: string | null | undefined) => boolean): FairSemaphore {
+export function createFairSemaphore(
+  limits: SlotLimits,
+  evict: (userId: string | null | undefined) => boolean,
+): FairSemaphore {
   const perUser = new Map<string | null, number>()
   const queue: Waiter[] = []
   let total = 0
   const used = (userId: string | null) => perUser.get(userId) ?? 0
   // A shared connection is nobody's in particular and counts for the host alone.
-  const full = (userId: string | null) => userId !== null && used(userId) >= limits.maxPerUser
-  const isFree = (userId: string | null) => total < limits.maxPerHost && !full(userId)
+  const isAtUserLimit = (userId: string | null) => userId !== null && used(userId) >= limits.maxPerUser
+  const isFree = (userId: string | null) => total < limits.maxPerHost && !isAtUserLimit(userId)
 
-  function occupy(userId: string | null): () => void {
+  function acquireSlot(userId: string | null): () => void {
     total++
     perUser.set(userId, used(userId) + 1)
-    let given = false
+    let released = false
     return () => {
-      if (given) return
-      given = true
+      if (released) return
+      released = true
       total--
       if (used(userId) <= 1) perUser.delete(userId)
       else perUser.set(userId, used(userId) - 1)
       const next = queue.findIndex((waiting) => isFree(waiting.userId))
-      if (next >= 0) queue.splice(next, 1)[0]?.go()
+      if (next >= 0) queue.splice(next, 1)[0]?.grant()
     }
   }
 
   return {
-    async take(userId) {
-      if (!isFree(userId)) evict(full(userId) ? userId : undefined)
-      return isFree(userId) ? occupy(userId) : turn(userId)
+    async acquire(userId) {
+      if (!isFree(userId)) evict(isAtUserLimit(userId) ? userId : undefined)
+      return isFree(userId) ? acquireSlot(userId) : enqueue(userId)
     },
-    offer() {
-      queue.some(({ userId }) => evict(full(userId) ? userId : undefined))
+    notifyIdle() {
+      queue.some(({ userId }) => evict(isAtUserLimit(userId) ? userId : undefined))
     },
     waiting: () => queue.length,
   }
 
-  function turn(userId: string | null): Promise<() => void> {
+  function enqueue(userId: string | null): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiter = {
         userId,
-        go() {
+        grant() {
           clearTimeout(timer)
-          resolve(occupy(userId))
+          resolve(acquireSlot(userId))
         },
       }
       const timer = setTimeout(() => {
         queue.splice(queue.indexOf(waiting), 1)
-        const [limit, whose] = full(userId) ? [limits.maxPerUser, 'for one user'] : [limits.maxPerHost, 'on this host']
-        reject(new HostError('too-many-connections', { detail: `All ${limit} connections ${whose} are in use.` }))
+        const [limit, owner] = isAtUserLimit(userId)
+          ? [limits.maxPerUser, 'for one user']
+          : [limits.maxPerHost, 'on this host']
+        reject(new HostError('too-many-connections', { detail: `All ${limit} connections ${owner} are in use.` }))
       }, limits.queueMs)
       queue.push(waiting)
     })

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../schema/json.ts'
 
 const MAX_REF_LENGTH = 1_000
-const FOLDERS = ['$defs', 'definitions'] as const
+const DEFINITION_KEYWORDS = ['$defs', 'definitions'] as const
 
 export interface Target {
   schema: unknown
@@ -17,19 +17,27 @@ export function findRef(root: unknown, ref: string): Target | undefined {
 }
 
 function byPointer(root: unknown, ref: string): Target | undefined {
-  const steps = ref.slice(2).split('/').map(unescaped)
-  let at: unknown = root
+  const steps = ref.slice(2).split('/').map(unescapeStep)
+  let node: unknown = root
   for (const step of steps) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined
-    at = (at as JsonObject)[step]
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, step)) return undefined
+    node = (node as JsonObject)[step]
   }
-  const said = steps.filter((step) => !STRUCTURE.includes(step))
-  return { schema: at, hint: (said.length === 0 ? steps : said).slice(-2).join(' ') }
+  const nameSteps = steps.filter((step) => !STRUCTURE.includes(step))
+  return { schema: node, hint: (nameSteps.length === 0 ? steps : nameSteps).slice(-2).join(' ') }
 }
 
-const STRUCTURE = [...FOLDERS, 'properties', 'items', 'anyOf', 'oneOf', 'allOf', 'additionalProperties'] as string[]
+const STRUCTURE = [
+  ...DEFINITION_KEYWORDS,
+  'properties',
+  'items',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'additionalProperties',
+] as string[]
 
-function unescaped(step: string): string {
+function unescapeStep(step: string): string {
   try {
     return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
   } catch {
@@ -39,13 +47,13 @@ function unescaped(step: string): string {
 
 /** Among the definitions only: that is where they are written. */
 function byAnchor(root: unknown, name: string): Target | undefined {
-  const isIt = (schema: unknown) =>
+  const hasAnchor = (schema: unknown) =>
     isObject(schema) && (own(schema, '$anchor') === name || own(schema, '$dynamicAnchor') === name)
-  if (isIt(root)) return { schema: root, hint: '' }
-  for (const folder of FOLDERS) {
+  if (hasAnchor(root)) return { schema: root, hint: '' }
+  for (const folder of DEFINITION_KEYWORDS) {
     const schemas = isObject(root) ? own(root, folder) : undefined
     if (!isObject(schemas)) continue
-    const found = Object.keys(schemas).find((key) => isIt(schemas[key]))
+    const found = Object.keys(schemas).find((key) => hasAnchor(schemas[key]))
     if (found !== undefined) return { schema: schemas[found], hint: found }
   }
   return undefined

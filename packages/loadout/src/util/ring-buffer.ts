@@ -4,18 +4,18 @@ export interface RingBuffer {
   text(): string
 }
 
-export function createRing(capacity: number): RingBuffer {
+export function createRingBuffer(capacity: number): RingBuffer {
   const bytes = new Uint8Array(capacity)
   let at = 0
   let full = false
   return {
     write(chunk) {
-      const kept = chunk.length > capacity ? chunk.subarray(chunk.length - capacity) : chunk
-      const first = Math.min(kept.length, capacity - at)
-      bytes.set(kept.subarray(0, first), at)
-      bytes.set(kept.subarray(first), 0)
-      if (at + kept.length >= capacity) full = true
-      at = (at + kept.length) % capacity
+      const tail = chunk.length > capacity ? chunk.subarray(chunk.length - capacity) : chunk
+      const first = Math.min(tail.length, capacity - at)
+      bytes.set(tail.subarray(0, first), at)
+      bytes.set(tail.subarray(first), 0)
+      if (at + tail.length >= capacity) full = true
+      at = (at + tail.length) % capacity
     },
     text() {
       const parts = full ? [bytes.subarray(at), bytes.subarray(0, at)] : [bytes.subarray(0, at)]

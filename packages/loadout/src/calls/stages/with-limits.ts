@@ -7,7 +7,7 @@ import { least } from '../../policy/limits/usage.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { PreferenceStore } from '../../threads/preferences.ts'
 import type { Threads } from '../../threads/threads.ts'
-import { sizeOf, utf8Size } from '../../util/byte-size.ts'
+import { contentSize, utf8Size } from '../../util/byte-size.ts'
 import { DAY_MS, HOUR_MS } from '../../util/durations.ts'
 import type { CallOutcome, ResolvedCall, Stage } from '../call.ts'
 import type { Concurrency } from '../limits/concurrency.ts'
@@ -131,7 +131,7 @@ async function limitsOf(
 
 function tokensOf({ notes }: ResolvedCall, outcome: CallOutcome): number {
   if ('error' in outcome) return 0
-  notes.resultSize ??= sizeOf(outcome.content, outcome.structuredContent)
+  notes.resultSize ??= contentSize(outcome.content, outcome.structuredContent)
   return Math.ceil(notes.resultSize / BYTES_A_TOKEN)
 }
 

@@ -4,7 +4,7 @@ import type { CallAudit, KnownOfCall } from '../../audit/call-audit.ts'
 import { redactSecrets } from '../../connections/redact-errors.ts'
 import { HostError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import { sizeOf } from '../../util/byte-size.ts'
+import { contentSize } from '../../util/byte-size.ts'
 import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
 import { failed } from '../call.ts'
 
@@ -59,7 +59,7 @@ export function known({ notes: { resolved, decision, argumentSize, warnings } }:
 
 function told({ notes }: ToolCall, outcome: CallOutcome) {
   if ('error' in outcome) return { errorCode: outcome.error.code }
-  return { resultSize: notes.resultSize ?? sizeOf(outcome.content, outcome.structuredContent) }
+  return { resultSize: notes.resultSize ?? contentSize(outcome.content, outcome.structuredContent) }
 }
 
 /** What a mask hides: the values of arguments that stand masked in what is shown of them. Bounded, as what is shown is. */

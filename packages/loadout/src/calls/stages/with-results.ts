@@ -3,7 +3,7 @@ import type { AppConfig } from '../../schema/app-config.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { ResultSection } from '../../schema/records/result.ts'
 import type { Caller } from '../../schema/toolkit/tool.ts'
-import { isLargerThan, sizeOf } from '../../util/byte-size.ts'
+import { contentSize, isLargerThan } from '../../util/byte-size.ts'
 import type { CallOutcome, Stage } from '../call.ts'
 import { isRepeated } from '../results/outline.ts'
 import type { Results, StoredResult } from '../results/results.ts'
@@ -37,7 +37,7 @@ const isBinary = ({ type }: JsonObject) => type === 'image' || type === 'audio'
 
 function isTooLarge({ content, structuredContent }: Done, most: number): boolean {
   const words = content.filter((block) => !isBinary(block))
-  return isOver(most, words, structuredContent) || sizeOf(content.filter(isBinary)) > BINARY_BYTES
+  return isOver(most, words, structuredContent) || contentSize(content.filter(isBinary)) > BINARY_BYTES
 }
 
 /** A text that a server repeats as structured content counts once. */

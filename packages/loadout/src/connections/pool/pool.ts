@@ -5,7 +5,7 @@
  */
 
 import { HostError } from '../../errors.ts'
-import { createSlots, type FairSemaphore } from '../../util/fair-semaphore.ts'
+import { createFairSemaphore, type FairSemaphore } from '../../util/fair-semaphore.ts'
 import type { Connection } from '../connection.ts'
 import { type Breaker, createBreaker, TRIPS_BREAKER } from './circuit-breaker.ts'
 
@@ -44,7 +44,7 @@ class ConnectionPool implements Pool {
 
   constructor(options: Required<PoolOptions>) {
     this.#options = options
-    this.#slots = createSlots(options, (userId) => this.#evict(userId))
+    this.#slots = createFairSemaphore(options, (userId) => this.#evict(userId))
   }
 
   async lease(key: PoolKey, open: OpenLeased, idleMs = this.#options.idleMs): Promise<Lease> {
@@ -105,7 +105,7 @@ class ConnectionPool implements Pool {
   async #open(key: PoolKey, open: OpenLeased): Promise<Entry> {
     const id = keyOf(key)
     this.#breakers.get(id)?.assertClosed(Date.now())
-    const freeSlot = await this.#slots.take(key.userId)
+    const freeSlot = await this.#slots.acquire(key.userId)
     // While this one waited for a place, the pool may have closed, or another opened the same.
     const existing = this.#entries.get(id)
     if (existing || this.#closed) freeSlot()
@@ -171,7 +171,7 @@ class ConnectionPool implements Pool {
   #startIdling(entry: Entry): void {
     entry.idleSince = performance.now()
     if (entry.idle === undefined) this.#dropWhenIdle(entry, entry.idleMs)
-    this.#slots.offer()
+    this.#slots.notifyIdle()
   }
 
   #dropWhenIdle(entry: Entry, afterMs: number): void {

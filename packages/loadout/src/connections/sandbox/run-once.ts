@@ -1,4 +1,4 @@
-import { createRing } from '../../util/ring-buffer.ts'
+import { createRingBuffer } from '../../util/ring-buffer.ts'
 import type { ProcessGroups, ProcessSpec } from '../stdio/process-group.ts'
 
 export interface RunOutcome {
@@ -17,7 +17,7 @@ export async function runOnce(
 ): Promise<RunOutcome> {
   const group = await groups.start(spec)
   const { child } = group
-  const output = createRing(OUTPUT_BYTES)
+  const output = createRingBuffer(OUTPUT_BYTES)
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.write(chunk))
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
   child.stdin?.end()

@@ -6,7 +6,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 import { redact } from '../../toolkits/secrets/redact.ts'
-import { createRing } from '../../util/ring-buffer.ts'
+import { createRingBuffer } from '../../util/ring-buffer.ts'
 import { MAX_RESPONSE_BYTES } from '../connection.ts'
 import { sanitizeOutput, sanitizeText } from '../errors.ts'
 import { crashReason } from './crash-reason.ts'
@@ -35,7 +35,7 @@ export class StdioTransport implements Transport {
   onFirstMessage?: () => void
   /** When it last printed something, by `performance.now()`. */
   lastOutputAt: number | undefined
-  readonly stderr = createRing(STDERR_BYTES)
+  readonly stderr = createRingBuffer(STDERR_BYTES)
   readonly #groups: ProcessGroups
   readonly #spec: ProcessSpec
   readonly #secrets: readonly string[]
