@@ -10,7 +10,7 @@ import type { PersonalCatalogRow } from '../schema/toolkit/catalog.ts'
 import { functionalManifest, type ToolManifest, toolManifest } from '../schema/toolkit/tool.ts'
 import type { ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { again } from '../toolkits/toolkit-writer.ts'
+import { retryOnConflict } from '../toolkits/toolkit-writer.ts'
 import type { CatalogTool } from './catalog-tools.ts'
 import { changeOf } from './catalog-tools.ts'
 import { fingerprintOf, isSameMeaning } from './fingerprint.ts'
@@ -55,7 +55,7 @@ export function createPersonalCatalogs({ storage, cache }: { storage: Storage; c
     userId: string,
     next: (tools: Map<string, PersonalTool>) => { tools: Map<string, PersonalTool>; result: T },
   ): Promise<T> =>
-    again(() =>
+    retryOnConflict(() =>
       storage.transaction({ userId }, async (tx) => {
         const [row] = await tx.list('personalCatalogs', { where: { userId, uscoId }, limit: 1 })
         const { tools, result } = next(row ? readTools(row) : new Map())

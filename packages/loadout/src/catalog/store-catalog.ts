@@ -12,7 +12,7 @@ import type { PinRow, UserServerToolRow } from '../schema/toolkit/catalog.ts'
 import { functionalManifest, type ToolManifest } from '../schema/toolkit/tool.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { again } from '../toolkits/toolkit-writer.ts'
+import { retryOnConflict } from '../toolkits/toolkit-writer.ts'
 import { currentFingerprint, fingerprintOf, isSameMeaning } from './fingerprint.ts'
 import type { ReadManifests } from './read-manifests.ts'
 
@@ -46,7 +46,7 @@ export async function storeCatalog(
   const found = await Promise.all(
     read.manifests.map(async (manifest) => ({ manifest, fingerprint: await fingerprintOf(manifest) })),
   )
-  return again(() =>
+  return retryOnConflict(() =>
     storage.transaction(accessTo(stored), async (tx) => {
       // First, because it holds the record: whoever else looked waits here, and then finds what this one wrote.
       if (!(await noteOutcome(tx, stored, { status: 'success', reason: told(read.warnings) })))

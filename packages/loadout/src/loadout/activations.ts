@@ -17,7 +17,7 @@ import {
   MAX_GLOBS,
 } from '../schema/toolkit/activation.ts'
 import type { Access, ReadCache, Storage, Transaction } from '../storage/storage.ts'
-import { again } from '../toolkits/toolkit-writer.ts'
+import { retryOnConflict } from '../toolkits/toolkit-writer.ts'
 import { type ActivationRule, exclusively } from './layers.ts'
 
 /** The app, a user, or one of a user's threads. */
@@ -50,7 +50,7 @@ export function createActivations(parts: { storage: Storage; cache: ReadCache; e
     { mustExist }: WriteOptions,
     work: (tx: Transaction, at: Place) => Promise<void>,
   ) => {
-    await again(() =>
+    await retryOnConflict(() =>
       storage.transaction(accessTo(scope), async (tx) => {
         const at = placeOf(scope)
         if (at.threadId !== '' && mustExist !== undefined) await ensureThread(tx, at, mustExist)

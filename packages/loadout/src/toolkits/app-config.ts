@@ -12,7 +12,7 @@ import { APP_OWNER } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
 import type { ToolkitDefaults } from '../schema/toolkit/toolkit.ts'
 import type { ReadCache, Storage } from '../storage/storage.ts'
-import { again } from './toolkit-writer.ts'
+import { retryOnConflict } from './toolkit-writer.ts'
 
 export interface AppConfigStore {
   get(): Promise<AppConfig>
@@ -28,33 +28,33 @@ export function createAppConfig(
   { storage, cache, events }: { storage: Storage; cache: ReadCache; events?: Emitter | undefined },
   base: AppConfigInput = {},
 ): AppConfigStore {
-  const over = (stored: JsonObject): AppConfig =>
-    parse(appConfig, laidOver(laidOver(DEFAULT_APP_CONFIG, base), appConfigPatch.parse(stored)))
+  const resolveConfig = (stored: JsonObject): AppConfig =>
+    parse(appConfig, applyPatch(applyPatch(DEFAULT_APP_CONFIG, base), appConfigPatch.parse(stored)))
 
   return {
     get: () =>
       cache.read({ userId: APP_OWNER, name: 'app-config' }, ['appConfig'], () =>
         storage.transaction(ACCESS, async (tx) =>
-          Object.freeze(over((await tx.get('appConfig', ROW_ID))?.valueJson ?? {})),
+          Object.freeze(resolveConfig((await tx.get('appConfig', ROW_ID))?.valueJson ?? {})),
         ),
       ),
     async update(input, { actor } = {}) {
       const patch = parse(appConfigPatch, input)
-      const now = await again(() =>
+      const updated = await retryOnConflict(() =>
         storage.transaction(ACCESS, async (tx) => {
           const row = await tx.get('appConfig', ROW_ID)
           const before = appConfigPatch.parse(row?.valueJson ?? {})
-          const valueJson = merged(before, patch)
+          const valueJson = mergeSections(before, patch)
           // What does not hold together is refused before it is stored.
-          const whole = over(valueJson)
+          const config = resolveConfig(valueJson)
           if (row) await tx.update('appConfig', ROW_ID, { set: { valueJson, updatedAt: new Date() } })
           else await tx.insert('appConfig', { configId: ROW_ID, valueJson, updatedAt: new Date() })
-          return whole
+          return config
         }),
       )
       const by = actor === undefined ? {} : { actor }
       events?.emit({ type: 'app-config-changed', userId: APP_OWNER, ...namesIn(patch), ...by })
-      return now
+      return updated
     },
   }
 }
@@ -62,26 +62,26 @@ export function createAppConfig(
 /** What was given, without what is in it. */
 const namesIn = (patch: AppConfigInput) => ({
   sections: Object.keys(patch),
-  fields: Object.entries(patch).flatMap(([section, given]) =>
-    Object.keys(given ?? {}).map((field) => `${section}.${field}`),
+  fields: Object.entries(patch).flatMap(([section, values]) =>
+    Object.keys(values ?? {}).map((field) => `${section}.${field}`),
   ),
 })
 
-const sectionsOf = (...all: AppConfigInput[]) => new Set(all.flatMap(Object.keys)) as Set<keyof AppConfigInput>
+const sectionsOf = (...configs: AppConfigInput[]) => new Set(configs.flatMap(Object.keys)) as Set<keyof AppConfigInput>
 
 /** Section by section: what is given lies over what was there. */
-function merged(below: AppConfigInput, above: AppConfigInput): JsonObject {
+function mergeSections(below: AppConfigInput, above: AppConfigInput): JsonObject {
   return Object.fromEntries([...sectionsOf(below, above)].map((name) => [name, { ...below[name], ...above[name] }]))
 }
 
 /** The same, with what null means: nothing, or what is below where there must be something. */
-function laidOver(below: AppConfigInput, above: AppConfigInput): JsonObject {
+function applyPatch(below: AppConfigInput, above: AppConfigInput): JsonObject {
   const section = (name: keyof AppConfigInput): JsonObject => {
-    const laid: JsonObject = { ...below[name] }
+    const result: JsonObject = { ...below[name] }
     for (const [field, value] of Object.entries(above[name] ?? {}))
-      if (value !== null) laid[field] = value
-      else if (!(field in DEFAULT_APP_CONFIG[name])) delete laid[field]
-    return laid
+      if (value !== null) result[field] = value
+      else if (!(field in DEFAULT_APP_CONFIG[name])) delete result[field]
+    return result
   }
   return Object.fromEntries([...sectionsOf(below, above)].map((name) => [name, section(name)]))
 }

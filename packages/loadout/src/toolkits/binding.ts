@@ -32,14 +32,14 @@ export interface Rebinding {
   before: UserServerConfigRow
   after: { server: Server; overrides: ToolkitOptions['overrides'] }
   /** Values that are new or sent again, by field, and the stored ones of those fields. */
-  given: Secrets
+  submitted: Secrets
   stored: Secrets
 }
 
-export function isSameBinding({ before, after, given, stored }: Rebinding): boolean {
+export function isSameBinding({ before, after, submitted, stored }: Rebinding): boolean {
   const text = bindingText(before.configJson, before.optionsJson.overrides ?? {})
   if (text !== bindingText(after.server, after.overrides)) return false
-  return Object.entries(given).every(
+  return Object.entries(submitted).every(
     ([field, value]) =>
       stored[field] === value || !(isPublicValue(field, value) || isPublicValue(field, stored[field])),
   )

@@ -11,7 +11,7 @@ import { contextSecrets } from './secrets/context-secrets.ts'
 import { fillSecrets, takeSecrets } from './secrets/secrets.ts'
 import { type StoredToolkit, toColumns } from './stored-toolkit.ts'
 
-export interface Carrying {
+export interface EphemeralOptions {
   userId: string
   /** @default 'call' */
   tier?: Extract<Tier, 'app' | 'call'>
@@ -23,8 +23,8 @@ export interface Carrying {
 
 const EPOCH = new Date(0)
 
-export async function createEphemeralToolkit(toolkit: Toolkit, carrying: Carrying): Promise<StoredToolkit> {
-  const { userId, tier = 'call', secrets = {}, transport } = carrying
+export async function createEphemeralToolkit(toolkit: Toolkit, options: EphemeralOptions): Promise<StoredToolkit> {
+  const { userId, tier = 'call', secrets = {}, transport } = options
   const filled = fillSecrets(toolkit.server, { ...secrets, ...contextSecrets(toolkit) })
   const taken = takeSecrets(filled, [])
   const record: Toolkit = { ...toolkit, server: taken.server }

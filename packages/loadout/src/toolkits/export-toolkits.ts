@@ -41,7 +41,7 @@ export function exportToolkits(
     }))
   const rest = skipped.length > 0 ? { skipped } : {}
   if (format === 'mcpServers') return { mcpServers: servers, ...rest }
-  const inputs = names.all.map(({ name, toolkit, field }) => ({
+  const inputs = names.entries.map(({ name, toolkit, field }) => ({
     type: 'promptString' as const,
     id: name,
     description: `${field} of ${toolkit}`,
@@ -60,11 +60,11 @@ function withSecrets(value: unknown, secret: (field: string) => string): unknown
 function entryOf({ toolkit }: StoredToolkit, format: ExportFormat, secret: (field: string) => string): JsonObject {
   const server = toolkit.server as Exclude<Server, CustomServer>
   const { fields, auth } = server.type === 'stdio' ? stdioFields(server, format) : remoteFields(server)
-  const own = { ...ownNames(toolkit), ...changedOptions(toolkit), ...(auth === undefined ? {} : { auth }) }
+  const extension = { ...ownNames(toolkit), ...changedOptions(toolkit), ...(auth === undefined ? {} : { auth }) }
   return {
     ...(withSecrets(fields, secret) as JsonObject),
     ...(toolkit.enabled ? {} : { disabled: true }),
-    ...(Object.keys(own).length > 0 ? { loadout: own } : {}),
+    ...(Object.keys(extension).length > 0 ? { loadout: extension } : {}),
   }
 }
 
@@ -95,12 +95,12 @@ function remoteFields({ type, url, headers, auth }: RemoteServer): Fields {
   const taken = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
   // Where both say the same header, only the record as it is says which one is sent.
   const clash = Object.keys(signIn).some((name) => taken.has(name.toLowerCase()))
-  const all = clash ? headers : { ...headers, ...signIn }
+  const mergedHeaders = clash ? headers : { ...headers, ...signIn }
   return {
     fields: {
       type,
       url,
-      ...(Object.keys(all).length > 0 ? { headers: all } : {}),
+      ...(Object.keys(mergedHeaders).length > 0 ? { headers: mergedHeaders } : {}),
       ...(auth.type === 'oauth' ? { oauth: oauthFields(auth) } : {}),
       ...(clash || (auth.type === 'headers' && Object.keys(signIn).length === 0) ? { auth } : {}),
     },

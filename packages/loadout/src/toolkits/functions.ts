@@ -43,16 +43,16 @@ export interface Functions {
   put(toolkit: Omit<FunctionAddress, 'tool'>, functions: ReadonlyMap<string, ToolFunction>): void
 }
 
-export function createFunctions(given: Readonly<Record<string, ToolFunction>> = {}): Functions {
-  const kept = new Map<string, ReadonlyMap<string, ToolFunction>>()
+export function createFunctions(namedFunctions: Readonly<Record<string, ToolFunction>> = {}): Functions {
+  const byToolkit = new Map<string, ReadonlyMap<string, ToolFunction>>()
   const keyOf = ({ userId, toolkit }: Omit<FunctionAddress, 'tool'>) => JSON.stringify([userId, toolkit])
   return {
-    named: (name) => (Object.hasOwn(given, name) ? given[name] : undefined),
-    names: () => Object.keys(given),
-    find: (address) => kept.get(keyOf(address))?.get(address.tool),
+    named: (name) => (Object.hasOwn(namedFunctions, name) ? namedFunctions[name] : undefined),
+    names: () => Object.keys(namedFunctions),
+    find: (address) => byToolkit.get(keyOf(address))?.get(address.tool),
     put(toolkit, functions) {
-      if (functions.size === 0) kept.delete(keyOf(toolkit))
-      else kept.set(keyOf(toolkit), functions)
+      if (functions.size === 0) byToolkit.delete(keyOf(toolkit))
+      else byToolkit.set(keyOf(toolkit), functions)
     },
   }
 }

@@ -64,8 +64,8 @@ describe('imports', () => {
     const report = await host.imports.apply(config, ann)
     expect(statuses(report)).toEqual([['github', undefined, 'rejected']])
     expect((await host.toolkits.find('ann', 'github')).toolkit.server).toMatchObject({ command: 'good' })
-    const asked = { mcpServers: { github: { command: 'evil', args: ['${secret:args.0}'] } } }
-    expect((await host.imports.apply(asked, ann)).entries[0]).toMatchObject({
+    const plainConfig = { mcpServers: { github: { command: 'evil', args: ['${secret:args.0}'] } } }
+    expect((await host.imports.apply(plainConfig, ann)).entries[0]).toMatchObject({
       status: 'needs-input',
       missing: ['github.args.0'],
     })

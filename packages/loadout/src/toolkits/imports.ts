@@ -26,7 +26,7 @@ export interface Imports {
 }
 
 export function createImports(registry: Registry): Imports {
-  const own = async (owner: ToolkitOwner) =>
+  const ownToolkits = async (owner: ToolkitOwner) =>
     owner.tier === 'app'
       ? registry.app()
       : (await registry.list(owner.userId)).filter((stored) => stored.tier === 'user')
@@ -37,22 +37,22 @@ export function createImports(registry: Registry): Imports {
       typeof source === 'string' ? await readSource(source) : source,
       values,
     )
-    const toolkits = (await own(owner)).map(({ toolkit }) => toolkit)
+    const toolkits = (await ownToolkits(owner)).map(({ toolkit }) => toolkit)
     const plan = createPlan(
       owner,
       toolkits.map(({ id, name }) => ({ id, name })),
     )
-    const meant = entries.filter(({ name }) => only === undefined || only.includes(name))
+    const selected = entries.filter(({ name }) => only === undefined || only.includes(name))
     const unknown = (only ?? []).filter((name) => !entries.some((entry) => entry.name === name))
     const report: ImportReport = {
       shape,
-      entries: meant.map((entry) => plan(entry)),
+      entries: selected.map((entry) => plan(entry)),
       warnings: [...warnings, ...unknown.map((name) => `There is no entry "${name.slice(0, 80)}"`)],
     }
-    return { report, meant, toolkits }
+    return { report, selected, toolkits }
   }
 
-  async function write(planned: ImportedEntry, { record, secrets }: Writing, owner: ToolkitOwner) {
+  async function write(planned: ImportedEntry, { record, secrets }: ImportRecord, owner: ToolkitOwner) {
     try {
       const { stored, created, warnings } = await registry.register(record, owner, { secrets })
       const status = created ? ('added' as const) : ('updated' as const)
@@ -66,34 +66,34 @@ export function createImports(registry: Registry): Imports {
   return {
     preview: async (source, owner, options) => (await preview(source, owner, options)).report,
     async apply(source, owner, options) {
-      const { report, meant, toolkits } = await preview(source, owner, options)
+      const { report, selected, toolkits } = await preview(source, owner, options)
       const entries: ImportedEntry[] = []
       // One after the other: an id that is free for one is not free for the next.
       for (const [index, planned] of report.entries.entries()) {
-        const { record, secrets } = meant[index] as ImportEntry
+        const { record, secrets } = selected[index] as ImportEntry
         const isWhole = planned.status === 'added' || planned.status === 'updated'
         const before = toolkits.find(({ id }) => planned.status === 'updated' && id === planned.id)
-        const writing = { secrets, record: before ? withKept(record, before) : record }
-        entries.push(isWhole ? await write(planned, writing, owner) : planned)
+        const importRecord = { secrets, record: before ? withUserSettings(record, before) : record }
+        entries.push(isWhole ? await write(planned, importRecord, owner) : planned)
       }
       return { ...report, entries }
     },
   }
 }
 
-type Writing = Pick<ImportEntry, 'record' | 'secrets'>
+type ImportRecord = Pick<ImportEntry, 'record' | 'secrets'>
 
 /** What its user set beside the server stays where the config does not speak of it: above all that it is switched off. */
-function withKept(record: JsonObject, before: Toolkit): JsonObject {
+function withUserSettings(record: JsonObject, before: Toolkit): JsonObject {
   const { fields } = collectFields(record)
-  const kept = (['enabled', ...PORTABLE_FIELDS] as const).filter(
+  const preserved = (['enabled', ...PORTABLE_FIELDS] as const).filter(
     // Manifests known in advance are those of the server that was.
     (field) => field !== 'tools' && fields[field] === undefined && !(field === 'enabled' && fields.disabled),
   )
-  return { ...Object.fromEntries(kept.map((field) => [field, before[field]])), ...record }
+  return { ...Object.fromEntries(preserved.map((field) => [field, before[field]])), ...record }
 }
 
-interface Place {
+interface Slot {
   id: string
   name: string
   /** The entry of this import that is or will be there. */
@@ -101,30 +101,30 @@ interface Place {
 }
 
 /** Says of one entry after the other what becomes of it, as the registry would. */
-function createPlan({ tier }: ToolkitOwner, existing: readonly Place[]) {
-  const places: Place[] = existing.map((place) => ({ ...place }))
+function createPlan({ tier }: ToolkitOwner, existing: readonly Slot[]) {
+  const slots: Slot[] = existing.map((slot) => ({ ...slot }))
 
   return function plan(entry: ImportEntry): ImportedEntry {
     const { inputs, missing, warnings, read } = entry
-    const told = { name: entry.name.slice(0, 300), inputs, missing, warnings }
-    if (entry.problem) return { ...told, ...rejected(entry.problem) }
+    const base = { name: entry.name.slice(0, 300), inputs, missing, warnings }
+    if (entry.problem) return { ...base, ...rejected(entry.problem) }
     if (!read)
-      return { ...told, status: 'needs-input', reason: `It needs a value for ${missing.map(quoted).join(', ')}.` }
-    const found = findPlace(places, read)
+      return { ...base, status: 'needs-input', reason: `It needs a value for ${missing.map(quoted).join(', ')}.` }
+    const found = findSlot(slots, read)
     const refusal = read.tier !== undefined && read.tier !== tier ? wrongTier(read.tier) : found.refusal
-    if (refusal) return { ...told, ...rejected(refusal) }
-    const place = found.place ?? { id: freeId(places, read), name: '' }
-    if (!found.place) places.push(place)
-    Object.assign(place, { name: read.toolkit.name, entry: entry.name })
-    return { ...told, id: place.id, status: found.place ? 'updated' : 'added' }
+    if (refusal) return { ...base, ...rejected(refusal) }
+    const slot = found.slot ?? { id: freeId(slots, read), name: '' }
+    if (!found.slot) slots.push(slot)
+    Object.assign(slot, { name: read.toolkit.name, entry: entry.name })
+    return { ...base, id: slot.id, status: found.slot ? 'updated' : 'added' }
   }
 }
 
-function findPlace(places: readonly Place[], { toolkit, idGiven }: ReadToolkit) {
-  const sameId = idGiven ? places.find((place) => place.id === toolkit.id) : undefined
-  const sameName = places.find((place) => place.name === toolkit.name)
-  const place = sameId ?? sameName
-  if (place?.entry !== undefined) return { refusal: taken(place.entry, place === sameId ? 'id' : 'name') }
+function findSlot(slots: readonly Slot[], { toolkit, hasExplicitId }: ReadToolkit) {
+  const sameId = hasExplicitId ? slots.find((slot) => slot.id === toolkit.id) : undefined
+  const sameName = slots.find((slot) => slot.name === toolkit.name)
+  const slot = sameId ?? sameName
+  if (slot?.entry !== undefined) return { refusal: duplicateEntry(slot.entry, slot === sameId ? 'id' : 'name') }
   if (sameId && sameName && sameId !== sameName)
     return {
       refusal: new HostError('conflict', {
@@ -132,17 +132,17 @@ function findPlace(places: readonly Place[], { toolkit, idGiven }: ReadToolkit) 
         errors: [{ path: 'name', message: 'is already taken' }],
       }),
     }
-  return { place }
+  return { slot }
 }
 
-function freeId(places: readonly Place[], { toolkit, idGiven }: ReadToolkit): string {
+function freeId(slots: readonly Slot[], { toolkit, hasExplicitId }: ReadToolkit): string {
   for (let count = 1; ; count++) {
-    const id = count === 1 || idGiven ? toolkit.id : `${toolkit.id.slice(0, 44)}-${count}`
-    if (idGiven || !places.some((place) => place.id === id)) return id
+    const id = count === 1 || hasExplicitId ? toolkit.id : `${toolkit.id.slice(0, 44)}-${count}`
+    if (hasExplicitId || !slots.some((slot) => slot.id === id)) return id
   }
 }
 
-function taken(entry: string, path: 'id' | 'name'): HostError {
+function duplicateEntry(entry: string, path: 'id' | 'name'): HostError {
   const message = `is also that of the entry "${entry.slice(0, 80)}" of this import`
   return new HostError('conflict', { detail: `Its ${path} ${message}.`, errors: [{ path, message }] })
 }

@@ -16,8 +16,8 @@ const CODE = /^([a-z]+(?:-[a-z]+)*): /
 
 export function failureText({ code, message, action }: HostError): string {
   // A sign-in link is good for minutes, and for one user: it is not kept.
-  const kept = URL.canParse(action) ? ERRORS[code].action : action
-  return `${code}: ${message.replaceAll(SEPARATOR, ' ')}${SEPARATOR}${kept}`
+  const storedAction = URL.canParse(action) ? ERRORS[code].action : action
+  return `${code}: ${message.replaceAll(SEPARATOR, ' ')}${SEPARATOR}${storedAction}`
 }
 
 type Outcome = Pick<UserServerConfigRow, 'introspectionStatus' | 'introspectionReason'>
@@ -25,8 +25,8 @@ type Outcome = Pick<UserServerConfigRow, 'introspectionStatus' | 'introspectionR
 export function lastFailureOf({ introspectionStatus, introspectionReason }: Outcome): LastFailure | undefined {
   if (introspectionStatus !== 'error') return undefined
   const [text = '', action] = (introspectionReason ?? '').split(SEPARATOR)
-  const named = CODE.exec(text)?.[1] ?? ''
-  const code = Object.hasOwn(ERRORS, named) ? (named as ErrorCode) : 'server-unreachable'
-  const reason = code === named ? text.slice(named.length + 2) : text
+  const codeText = CODE.exec(text)?.[1] ?? ''
+  const code = Object.hasOwn(ERRORS, codeText) ? (codeText as ErrorCode) : 'server-unreachable'
+  const reason = code === codeText ? text.slice(codeText.length + 2) : text
   return { code, reason: reason || ERRORS[code].title, action: action ?? ERRORS[code].action }
 }

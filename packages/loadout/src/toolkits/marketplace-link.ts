@@ -14,18 +14,18 @@ export interface MarketplaceLink {
 }
 
 /** Throws where no server of the marketplace has that id, and where the record is not what its caller says. */
-export async function linkToMarketplace(tx: Transaction, tie: MarketplaceLink): Promise<string | null> {
-  const { server, serverId, configType } = tie
+export async function linkToMarketplace(tx: Transaction, link: MarketplaceLink): Promise<string | null> {
+  const { server, serverId, configType } = link
   if (typeof serverId === 'string' && !(await tx.get('servers', serverId)))
     throw invalidFields([{ path: 'server_id', message: 'is no server of the marketplace; leave it out' }])
-  const tied = serverId === undefined ? keptTie(tie) : serverId
-  const found = configTypeOf(server, tied)
+  const linkedId = serverId === undefined ? previousLink(link) : serverId
+  const found = configTypeOf(server, linkedId)
   if (configType !== undefined && configType !== found)
     throw invalidFields([{ path: 'config_type', message: `is "${configType}", but config_json describes "${found}"` }])
-  return tied
+  return linkedId
 }
 
 /** Who says that it is something else, or gives tools of their own, has left the marketplace. */
-function keptTie({ server, configType = 'mcp_marketplace', before = null }: MarketplaceLink): string | null {
+function previousLink({ server, configType = 'mcp_marketplace', before = null }: MarketplaceLink): string | null {
   return configType === 'mcp_marketplace' && server.type !== 'custom' ? before : null
 }

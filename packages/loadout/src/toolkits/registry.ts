@@ -14,10 +14,10 @@ import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
 import { type Functions, type ToolFunction, takeFunctions } from './functions.ts'
 import { fromRow, type StoredToolkit, type Visible, visibleTo } from './stored-toolkit.ts'
 import {
-  again,
   createToolkitWriter,
   notFound,
   type Removed,
+  retryOnConflict,
   type SecretKeeper,
   type ToolkitOwner,
   type ToolkitToChange,
@@ -88,17 +88,17 @@ export interface RegistryDeps {
   ready?: (() => Promise<void>) | undefined
 }
 
-export function createRegistry(parts: RegistryDeps): Registry {
-  const { storage, secrets, events, functions, defaults, check = async () => [] } = parts
+export function createRegistry(deps: RegistryDeps): Registry {
+  const { storage, secrets, events, functions, defaults, check = async () => [] } = deps
   const transformers = new Map<string, readonly ToolTransformer[]>()
-  const mayRemove = (row: UserServerConfigRow, source: string | undefined) => mayBeRemoved(row, source, parts)
+  const mayRemove = (row: UserServerConfigRow, source: string | undefined) => mayBeRemoved(row, source, deps)
   const writer = createToolkitWriter({ storage, secrets })
-  const { emit, emitSecrets } = createTelling(events)
-  const { appToolkits, offered } = createReads(parts)
+  const { emit, emitSecrets } = createNotifier(events)
+  const { appToolkits, offered } = createReads(deps)
   const list = async (userId: string) => (await offered(userId)).visible
 
   async function find(userId: string, id: string): Promise<StoredToolkit> {
-    const found = (await list(userId)).find((one) => one.uscoId === id || one.toolkit.id === id)
+    const found = (await list(userId)).find((stored) => stored.uscoId === id || stored.toolkit.id === id)
     if (!found) throw notFound(id)
     return found
   }
@@ -109,35 +109,37 @@ export function createRegistry(parts: RegistryDeps): Registry {
     offered,
     appStored: appToolkits,
     async app() {
-      await parts.ready?.()
+      await deps.ready?.()
       return appToolkits()
     },
     transformersOf: (uscoId) => transformers.get(uscoId) ?? NONE,
     defaults,
-    bind: ({ userId, toolkit }, given) => functions.put({ userId, toolkit: toolkit.id }, given),
-    async register(given, owner, { transform, ...options } = {}) {
-      const { input, functions: own } = takeFunctions(given)
-      const noticed = await check(input, owner)
+    bind: ({ userId, toolkit }, boundFunctions) => functions.put({ userId, toolkit: toolkit.id }, boundFunctions),
+    async register(record, owner, { transform, ...options } = {}) {
+      const { input, functions: toolFunctions } = takeFunctions(record)
+      const checkWarnings = await check(input, owner)
       const withDefaults = { ...options, defaults: await defaults() }
       const written = await writer.register(input, owner, withDefaults)
       const { row, created, warnings } = written
-      functions.put({ userId: row.userId, toolkit: row.slug }, own)
+      functions.put({ userId: row.userId, toolkit: row.slug }, toolFunctions)
       if (transform) transformers.set(row.uscoId, transform)
       emit(created ? 'toolkit-registered' : 'toolkit-updated', row, owner)
       emitSecrets(written, owner)
-      return { stored: fromRow(row), created, warnings: [...warnings, ...noticed] }
+      return { stored: fromRow(row), created, warnings: [...warnings, ...checkWarnings] }
     },
-    check: (input, owner) => checkRecord(parts, input, owner),
-    async update(which, changes, owner) {
-      const id = typeof which === 'string' ? which : which.id
-      const all = owner.tier === 'app' ? await appToolkits() : await list(owner.userId)
-      const before = all.find((one) => one.tier === owner.tier && (one.uscoId === id || one.toolkit.id === id))
+    check: (input, owner) => checkRecord(deps, input, owner),
+    async update(target, changes, owner) {
+      const id = typeof target === 'string' ? target : target.id
+      const toolkits = owner.tier === 'app' ? await appToolkits() : await list(owner.userId)
+      const before = toolkits.find(
+        (stored) => stored.tier === owner.tier && (stored.uscoId === id || stored.toolkit.id === id),
+      )
       // Where there is none, the writer says so.
-      const noticed = before ? await check(changes, owner, before.toolkit) : []
-      const written = await writer.update(which, changes, owner)
+      const checkWarnings = before ? await check(changes, owner, before.toolkit) : []
+      const written = await writer.update(target, changes, owner)
       emit('toolkit-updated', written.row, owner)
       emitSecrets(written, owner)
-      return { stored: fromRow(written.row), created: false, warnings: [...written.warnings, ...noticed] }
+      return { stored: fromRow(written.row), created: false, warnings: [...written.warnings, ...checkWarnings] }
     },
     async remove(id, owner, source) {
       const removed = await writer.remove(id, owner, (row) => mayRemove(row, source))
@@ -146,11 +148,12 @@ export function createRegistry(parts: RegistryDeps): Registry {
       functions.put({ userId: row.userId, toolkit: row.slug }, new Map())
       emit('toolkit-removed', row, owner)
       emitSecrets(removed, owner)
-      for (const one of unloadedBy(removed)) events.emit({ type: 'tool-unloaded', userId: row.userId, ...one })
+      for (const unloaded of unloadedBy(removed))
+        events.emit({ type: 'tool-unloaded', userId: row.userId, ...unloaded })
     },
     async setEnabled(userId, id, enabled) {
       const { toolkit, uscoId } = await find(userId, id)
-      await again(() =>
+      await retryOnConflict(() =>
         storage.transaction({ userId }, (tx) => switchToolkit(tx, { userId, ref: toolkit.id, on: enabled })),
       )
       events.emit({ type: 'toolkit-switched', userId, toolkit: toolkit.id, uscoId })
@@ -163,8 +166,8 @@ async function checkRecord(
   input: unknown,
   owner: ToolkitOwner,
 ): Promise<string[]> {
-  const noticed = (await check?.(input, owner)) ?? []
-  return [...readToolkit(input, { defaults: await defaults() }).warnings, ...noticed]
+  const checkWarnings = (await check?.(input, owner)) ?? []
+  return [...readToolkit(input, { defaults: await defaults() }).warnings, ...checkWarnings]
 }
 
 /** For the user, and for each thread that had one of them loaded. */
@@ -179,14 +182,14 @@ function mayBeRemoved(
   source: string | undefined,
   { isDefined }: Pick<RegistryDeps, 'isDefined'>,
 ): boolean {
-  const defined = optionsJson.source as string | undefined
-  return defined === source || (source === undefined && isDefined?.(defined ?? '', slug) === false)
+  const definedBy = optionsJson.source as string | undefined
+  return definedBy === source || (source === undefined && isDefined?.(definedBy ?? '', slug) === false)
 }
 
 const actorOf = (owner: ToolkitOwner) =>
   owner.tier === 'app' && owner.actor !== undefined ? { actor: owner.actor } : {}
 
-function createTelling(events: Emitter) {
+function createNotifier(events: Emitter) {
   return {
     emit: (
       type: 'toolkit-registered' | 'toolkit-updated' | 'toolkit-removed',
@@ -217,9 +220,9 @@ function createReads({ storage, cache, ready }: RegistryDeps) {
     return cache.read({ userId, name: 'toolkits' }, ['userServerConfigs', 'activations'], async () => {
       const app = await appToolkits()
       return storage.transaction({ userId }, async (tx) => {
-        const own = await tx.list('userServerConfigs', { where: { userId }, limit: LIST_LIMIT })
+        const ownRows = await tx.list('userServerConfigs', { where: { userId }, limit: LIST_LIMIT })
         const switches = await tx.list('activations', { where: { userId, threadId: '' }, limit: LIST_LIMIT })
-        return Object.freeze(visibleTo(own, app, switches))
+        return Object.freeze(visibleTo(ownRows, app, switches))
       })
     })
   }

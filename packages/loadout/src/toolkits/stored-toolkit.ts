@@ -29,8 +29,8 @@ export interface StoredToolkit {
 }
 
 /** Whether nobody looked at its server yet, as it is now: what is known of it, if anything, is of another. */
-export const isUnseen = ({ row, toolkit, ephemeral: carried }: StoredToolkit): boolean =>
-  row.introspectedAt === null && !toolkit.tools && !carried
+export const isUnseen = ({ row, toolkit, ephemeral }: StoredToolkit): boolean =>
+  row.introspectedAt === null && !toolkit.tools && !ephemeral
 
 export function fromRow(row: UserServerConfigRow): StoredToolkit {
   const { slug: id, name, enabled } = row
@@ -92,16 +92,16 @@ export function visibleTo(
   switches: readonly ActivationRow[],
 ): Visible {
   const appIds = new Set(app.map((stored) => stored.toolkit.id))
-  const mine = own
+  const ownToolkits = own
     .map(fromRow)
     .map((stored) => (appIds.has(stored.toolkit.id) ? { ...stored, shadows: 'app' as const } : stored))
-  const mineIds = new Set(mine.map((stored) => stored.toolkit.id))
-  const off = new Set(switches.filter((row) => !row.on).map((row) => row.ref))
+  const ownIds = new Set(ownToolkits.map((stored) => stored.toolkit.id))
+  const disabledRefs = new Set(switches.filter((row) => !row.on).map((row) => row.ref))
   // A user may switch the app's toolkit off; one that the operator switched off stays off.
-  const switched = app.map((stored) => (off.has(stored.toolkit.id) ? { ...stored, enabled: false } : stored))
+  const switched = app.map((stored) => (disabledRefs.has(stored.toolkit.id) ? { ...stored, enabled: false } : stored))
   return {
-    visible: [...mine, ...switched.filter((stored) => !mineIds.has(stored.toolkit.id))],
-    hidden: switched.filter((stored) => mineIds.has(stored.toolkit.id)),
+    visible: [...ownToolkits, ...switched.filter((stored) => !ownIds.has(stored.toolkit.id))],
+    hidden: switched.filter((stored) => ownIds.has(stored.toolkit.id)),
   }
 }
 

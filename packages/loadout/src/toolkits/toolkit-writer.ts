@@ -72,18 +72,18 @@ interface Plan {
   existing: UserServerConfigRow | undefined
   toolkit: Toolkit
   serverId: string | null
-  given?: Readonly<Record<string, string>> | undefined
+  inlineSecrets?: Readonly<Record<string, string>> | undefined
   unchangedSince?: Date | undefined
 }
 
 export function createToolkitWriter({ storage, secrets }: { storage: Storage; secrets: SecretKeeper }): ToolkitWriter {
   const inTransaction = <T>(owner: ToolkitOwner, work: (tx: Transaction) => Promise<T>): Promise<T> =>
-    again(() => storage.transaction(accessOf(owner), work)).catch((error: unknown) => {
+    retryOnConflict(() => storage.transaction(accessOf(owner), work)).catch((error: unknown) => {
       throw asToolkitConflict(error)
     })
 
   return {
-    async register(input, owner, { uscoId, secrets: given, source, defaults, ...tie }) {
+    async register(input, owner, { uscoId, secrets: inlineSecrets, source, defaults, ...link }) {
       const read = readToolkit(input, defaults ? { defaults } : {})
       if (read.tier !== undefined && read.tier !== owner.tier) throw wrongTier(read.tier)
       const userId = ownerIdOf(owner)
@@ -92,21 +92,21 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         if (uscoId !== undefined && !existing) throw notFound(uscoId)
         if (existing) assertSource(existing, source)
         // An id that was not given stays what it is, or becomes the next free one made from the name.
-        const id = existing?.slug ?? (read.idGiven ? read.toolkit.id : await freeId(tx, userId, read.toolkit.id))
+        const id = existing?.slug ?? (read.hasExplicitId ? read.toolkit.id : await freeId(tx, userId, read.toolkit.id))
         const stored = await store(tx, secrets, {
           owner: userId,
           existing,
           toolkit: { ...read.toolkit, id, ...(source === undefined ? {} : { source }) },
-          serverId: await linkToMarketplace(tx, { ...tie, server: read.toolkit.server, before: existing?.serverId }),
-          given,
+          serverId: await linkToMarketplace(tx, { ...link, server: read.toolkit.server, before: existing?.serverId }),
+          inlineSecrets,
         })
         return { ...stored, created: existing === undefined, warnings: [...idWarnings(read, id), ...read.warnings] }
       })
     },
 
-    async update(which, changes, owner) {
+    async update(target, changes, owner) {
       const userId = ownerIdOf(owner)
-      const { id, unchangedSince } = typeof which === 'string' ? { id: which } : which
+      const { id, unchangedSince } = typeof target === 'string' ? { id: target } : target
       return inTransaction(owner, async (tx) => {
         const existing = await ownRow(tx, userId, id)
         if (!existing) throw notFound(id)
@@ -129,10 +129,10 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         const tools = (await tx.list('userServerTools', { where: { ...where, isActive: true }, limit: 10_000 })).map(
           (tool) => tool.name,
         )
-        const keeper = { userId, toolkit: row.uscoId }
-        const cleared = await secrets.fields(tx, keeper)
+        const credentialOwner = { userId, toolkit: row.uscoId }
+        const cleared = await secrets.fields(tx, credentialOwner)
         await tx.delete('userServerConfigs', row.uscoId)
-        await secrets.clear(tx, keeper)
+        await secrets.clear(tx, credentialOwner)
         if (owner.tier === 'user') await forgetUses(tx, userId, row.uscoId)
         const loaded = owner.tier === 'user' ? await forgetLoaded(tx, userId, row.slug) : []
         return { row, tools, loaded, secrets: { set: [], cleared } }
@@ -143,48 +143,48 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
 async function store(
   tx: Transaction,
   secrets: SecretKeeper,
-  { owner, existing, toolkit, serverId, given, unchangedSince }: Plan,
+  { owner, existing, toolkit, serverId, inlineSecrets, unchangedSince }: Plan,
 ): Promise<Pick<Written, 'row' | 'secrets'>> {
   const uscoId = existing?.uscoId ?? newId('config')
-  const keeper = { userId: owner, toolkit: uscoId }
-  const known = existing ? await secrets.fields(tx, keeper) : []
-  const taken = takeSecrets(toolkit.server, known, given)
+  const credentialOwner = { userId: owner, toolkit: uscoId }
+  const storedFields = existing ? await secrets.fields(tx, credentialOwner) : []
+  const taken = takeSecrets(toolkit.server, storedFields, inlineSecrets)
   const after = { server: taken.server, overrides: toolkit.overrides }
-  const stored = existing ? await secrets.read(tx, keeper, Object.keys(taken.secrets)) : {}
-  const isSame = existing && isSameBinding({ before: existing, after, given: taken.secrets, stored })
+  const stored = existing ? await secrets.read(tx, credentialOwner, Object.keys(taken.secrets)) : {}
+  const isSame = existing && isSameBinding({ before: existing, after, submitted: taken.secrets, stored })
   const binding = isSame ? existing.binding : newId('binding')
   const columns = { ...toColumns({ ...toolkit, server: taken.server }, serverId), binding }
   // Later than before by any clock: two changes are never told apart as one.
   const now = new Date(Math.max(Date.now(), existing ? existing.updatedAt.getTime() + 1 : 0))
-  const isOther = existing && !isSameServer(existing.configJson, columns.configJson)
+  const isOtherServer = existing && !isSameServer(existing.configJson, columns.configJson)
   const row = existing
     ? await tx.update('userServerConfigs', uscoId, {
-        set: { ...columns, ...(isOther ? UNSEEN : {}), updatedAt: now },
+        set: { ...columns, ...(isOtherServer ? UNDISCOVERED : {}), updatedAt: now },
         ...(unchangedSince ? { where: { updatedAt: unchangedSince } } : {}),
       })
     : await insertConfig(tx, { uscoId, userId: owner, ...columns, createdAt: now, updatedAt: now })
   if (!row) throw unchangedSince ? changedSince() : notFound(uscoId)
-  const unused = known.filter((field) => !taken.kept.includes(field) && !isSignIn(field))
-  await secrets.clear(tx, keeper, unused)
-  await secrets.save(tx, keeper, taken.secrets)
-  if (isOther) await forgetPins(tx, owner, uscoId)
+  const unused = storedFields.filter((field) => !taken.retained.includes(field) && !isSignIn(field))
+  await secrets.clear(tx, credentialOwner, unused)
+  await secrets.save(tx, credentialOwner, taken.secrets)
+  if (isOtherServer) await forgetPins(tx, owner, uscoId)
   return { row, secrets: { set: Object.keys(taken.secrets), cleared: unused.filter(isNotIn(taken.secrets)) } }
 }
 
 /** What a look found says nothing of another server. Its tools stay until the new ones are in. */
-const UNSEEN = { introspectionStatus: null, introspectionReason: null, introspectedAt: null }
+const UNDISCOVERED = { introspectionStatus: null, introspectionReason: null, introspectedAt: null }
 
 const isNotIn = (record: object) => (name: string) => !Object.hasOwn(record, name)
 
-const TRIES = 3
+const MAX_ATTEMPTS = 3
 
 /** Two first writers of one key: the loser looks again and finds the winner's row. */
-export async function again<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
+export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (tries >= TRIES || !HostError.is(error) || error.code !== 'conflict') throw error
+      if (attempt >= MAX_ATTEMPTS || !HostError.is(error) || error.code !== 'conflict') throw error
     }
   }
 }
@@ -220,7 +220,7 @@ async function insertConfig(
   tx: Transaction,
   columns: Omit<UserServerConfigRow, 'introspectionStatus' | 'introspectionReason' | 'introspectedAt'>,
 ): Promise<UserServerConfigRow> {
-  const row = { ...columns, ...UNSEEN }
+  const row = { ...columns, ...UNDISCOVERED }
   await tx.insert('userServerConfigs', row)
   return row
 }
@@ -228,24 +228,24 @@ async function insertConfig(
 async function findExisting(
   tx: Transaction,
   userId: string,
-  { toolkit, idGiven }: { toolkit: Toolkit; idGiven: boolean },
+  { toolkit, hasExplicitId }: { toolkit: Toolkit; hasExplicitId: boolean },
 ): Promise<UserServerConfigRow | undefined> {
   const find = (where: Partial<UserServerConfigRow>) => tx.list('userServerConfigs', { where: { userId, ...where } })
-  const [sameId] = idGiven ? await find({ slug: toolkit.id }) : []
+  const [sameId] = hasExplicitId ? await find({ slug: toolkit.id }) : []
   const [sameName] = await find({ name: toolkit.name })
   return sameId ?? sameName
 }
 
-async function freeId(tx: Transaction, userId: string, wanted: string): Promise<string> {
+async function freeId(tx: Transaction, userId: string, base: string): Promise<string> {
   for (let count = 1; ; count++) {
-    const id = count === 1 ? wanted : `${wanted.slice(0, 44)}-${count}`
+    const id = count === 1 ? base : `${base.slice(0, 44)}-${count}`
     const [taken] = await tx.list('userServerConfigs', { where: { userId, slug: id } })
     if (!taken) return id
   }
 }
 
-function idWarnings({ idGiven, toolkit }: { idGiven: boolean; toolkit: Toolkit }, id: string): string[] {
-  const other = idGiven && id !== toolkit.id
+function idWarnings({ hasExplicitId, toolkit }: { hasExplicitId: boolean; toolkit: Toolkit }, id: string): string[] {
+  const other = hasExplicitId && id !== toolkit.id
   return other ? [`The toolkit of this name has the id "${id}"; "${toolkit.id}" was not used`] : []
 }
 
@@ -265,8 +265,8 @@ function assertSource({ optionsJson, slug }: UserServerConfigRow, source: string
 }
 
 function definedElsewhere({ optionsJson, slug }: Pick<UserServerConfigRow, 'optionsJson' | 'slug'>): HostError {
-  const where = optionsJson.source ?? 'the database'
-  return new HostError('read-only', { detail: `"${slug}" is defined by ${where}; change it there.` })
+  const definedBy = optionsJson.source ?? 'the database'
+  return new HostError('read-only', { detail: `"${slug}" is defined by ${definedBy}; change it there.` })
 }
 
 function wrongTier(tier: string): HostError {

@@ -5,7 +5,7 @@
  * part of them is enough; who is asked about a call sees the `whole` of it, with nothing but secrets hidden.
  */
 import type { JsonObject } from '../../schema/json.ts'
-import { isSecretArgument, maskKnownForms } from '../../toolkits/secrets/looks-secret.ts'
+import { isSecretArgument, maskKeyForms } from '../../toolkits/secrets/looks-secret.ts'
 import { formsOf, MASK, maskForms } from '../../toolkits/secrets/redact.ts'
 import { storableText } from '../entry.ts'
 import { SchemaNodes } from './schema-nodes.ts'
@@ -147,7 +147,7 @@ class Walk {
     if (whole.has(text)) return this.#mask()
     const isCut = text.length > most
     let shown = isCut ? text.slice(0, most + reach) : text
-    shown = maskKnownForms(shown, MASK)
+    shown = maskKeyForms(shown, MASK)
     shown = maskForms(shown, forms)
     // The end of what was looked at may be the beginning of a secret, also where masks have moved it forward.
     if (isCut) shown = `${shown.slice(0, Math.min(most, Math.max(0, shown.length - reach)))}${CUT} (${text.length})`

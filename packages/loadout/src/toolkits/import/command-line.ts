@@ -35,9 +35,9 @@ export function readCommandLine(text: string): JsonObject {
   if (words[0] === 'export' || words[0] === 'set') throw notAServer(words[0])
   const program = baseName(words[0] ?? '')
   const isAdd = ADDERS.has(program) && words[1] === 'mcp' && /^add(-json)?$/.test(words[2] ?? '')
-  if (isAdd) return words[2] === 'add-json' ? addedJson(words.slice(3)) : added(words.slice(3), env)
+  if (isAdd) return words[2] === 'add-json' ? readAddJson(words.slice(3)) : readAddCommand(words.slice(3), env)
   const editor = words.indexOf('--add-mcp')
-  if (EDITORS.has(program) && editor > 0) return namedJson(words[editor + 1] ?? '')
+  if (EDITORS.has(program) && editor > 0) return readNamedJson(words[editor + 1] ?? '')
   return withServer(undefined, commandOf(words, env))
 }
 
@@ -73,7 +73,7 @@ const WITH_VALUE: Record<string, 'transport' | 'scope' | 'env' | 'header' | 'url
   '--bearer-token-env-var': 'other',
 }
 
-interface Added {
+interface AddOptions {
   env: JsonObject
   headers: JsonObject
   transport?: string
@@ -83,10 +83,10 @@ interface Added {
 }
 
 /** `[options] name url` or `[options] name -- command args`; options stand before or after the name. */
-function added(words: readonly string[], env: JsonObject): JsonObject {
+function readAddCommand(words: readonly string[], env: JsonObject): JsonObject {
   const divider = words.indexOf('--')
-  const own = divider < 0 ? words : words.slice(0, divider)
-  const { rest, ...options } = optionsOf(own, env)
+  const ownWords = divider < 0 ? words : words.slice(0, divider)
+  const { rest, ...options } = parseOptions(ownWords, env)
   const [name, ...command] = divider < 0 ? rest : [...rest.slice(0, 1), ...words.slice(divider + 1)]
   if (name === undefined) throw notAServer('mcp add')
   const { headers, transport, bearerVariable } = options
@@ -100,25 +100,25 @@ function added(words: readonly string[], env: JsonObject): JsonObject {
   })
 }
 
-function optionsOf(words: readonly string[], env: JsonObject): Added {
-  const added: Added = { env: { ...env }, headers: {}, rest: [] }
+function parseOptions(words: readonly string[], env: JsonObject): AddOptions {
+  const options: AddOptions = { env: { ...env }, headers: {}, rest: [] }
   for (let at = 0; at < words.length; at++) {
     const [flag = '', inline] = splitFlag(words[at] as string)
     const kind = WITH_VALUE[flag]
     // After the name and a command, flags are the command's own.
-    const inCommand = added.rest.length > 1 && !/^https?:/i.test(added.rest[1] ?? '')
+    const inCommand = options.rest.length > 1 && !/^https?:/i.test(options.rest[1] ?? '')
     if (kind === undefined || inCommand) {
-      if (!flag.startsWith('-') || inCommand) added.rest.push(words[at] as string)
+      if (!flag.startsWith('-') || inCommand) options.rest.push(words[at] as string)
       continue
     }
     const value = inline ?? words[++at] ?? ''
-    if (kind === 'transport') added.transport = value
-    if (kind === 'url') added.url = value
-    if (kind === 'env') addPair(added.env, value, '=')
-    if (kind === 'header') addPair(added.headers, value, ':')
-    if (flag === '--bearer-token-env-var') added.bearerVariable = value
+    if (kind === 'transport') options.transport = value
+    if (kind === 'url') options.url = value
+    if (kind === 'env') addPair(options.env, value, '=')
+    if (kind === 'header') addPair(options.headers, value, ':')
+    if (flag === '--bearer-token-env-var') options.bearerVariable = value
   }
-  return added
+  return options
 }
 
 function splitFlag(word: string): [flag: string, value?: string] {
@@ -132,7 +132,7 @@ function addPair(record: JsonObject, text: string, divider: string): void {
 }
 
 /** `add-json name '{…}'`, with options before or after. */
-function addedJson(words: readonly string[]): JsonObject {
+function readAddJson(words: readonly string[]): JsonObject {
   const json = words.find((word) => word.trimStart().startsWith('{'))
   const name = words.find(
     (word, at) => word !== json && !word.startsWith('-') && !/^(-s|--scope)$/.test(words[at - 1] ?? ''),
@@ -143,17 +143,17 @@ function addedJson(words: readonly string[]): JsonObject {
 }
 
 /** VS Code: JSON with a `name`. Windows shells leave the backslashes before its quotes. */
-function namedJson(text: string): JsonObject {
+function readNamedJson(text: string): JsonObject {
   const value = readConfigText(text.startsWith('{\\"') ? text.replaceAll('\\"', '"') : text)
   if (!isObject(value)) throw notAServer('--add-mcp')
   const { name, ...server } = value
   return withServer(typeof name === 'string' ? name : undefined, server)
 }
 
-const notAServer = (what: string) =>
+const notAServer = (context: string) =>
   invalidFields([
     {
       path: '(body)',
-      message: `holds no server${what === '' ? '' : ` after \`${what}\``}; give a command with its arguments, a URL or a config`,
+      message: `holds no server${context === '' ? '' : ` after \`${context}\``}; give a command with its arguments, a URL or a config`,
     },
   ])

@@ -18,23 +18,29 @@ export interface Expanded {
   problems: FieldError[]
 }
 
-export interface Known {
+export interface ExpandInput {
   entry: string
   values: Readonly<Record<string, string>>
   inputs: ReadonlyMap<string, DetectedInput>
 }
 
 /** Environment and headers are secrets as a whole, wherever their values come from. */
-const HIDDEN_IN = new Set(['args', 'url'])
+const MASKED_FIELDS = new Set(['args', 'url'])
 
 /** A short text can ask for a long value many times over: an entry grows no further than this. */
 const MAX_CHARACTERS = 256 * 1024
-const MAX_TOLD = 50
+const MAX_REPORTED = 50
 
-export function expandRecord(record: JsonObject, known: Known): Expanded {
-  const expander = new Expander(known)
+export function expandRecord(record: JsonObject, input: ExpandInput): Expanded {
+  const expander = new Expander(input)
   const { secrets, missing, warnings, problems } = expander
-  return { record: mapTexts(record, (text, spot) => expander.text(text, spot)), secrets, missing, warnings, problems }
+  return {
+    record: mapTexts(record, (text, location) => expander.text(text, location)),
+    secrets,
+    missing,
+    warnings,
+    problems,
+  }
 }
 
 class Expander {
@@ -42,81 +48,81 @@ class Expander {
   readonly missing = new Map<string, Set<string>>()
   readonly warnings: string[] = []
   readonly problems: FieldError[] = []
-  readonly #known: Known
+  readonly #input: ExpandInput
   readonly #placeholders = new Map<string, string>()
   #length = 0
 
-  constructor(known: Known) {
-    this.#known = known
+  constructor(input: ExpandInput) {
+    this.#input = input
   }
 
-  text(text: string, spot: TextLocation): string {
+  text(text: string, location: TextLocation): string {
     if (this.#length > MAX_CHARACTERS) return text
     const { parts, unclosed } = readTemplate(text)
-    if (unclosed && this.warnings.length < MAX_TOLD)
-      this.warnings.push(`"${spot.place}" holds a "\${" that is not closed; it stays as it is`)
-    const plain = this.#join(parts, spot, false)
-    if (!HIDDEN_IN.has(spot.field)) return plain
-    const hidden = this.#join(parts, spot, true)
+    if (unclosed && this.warnings.length < MAX_REPORTED)
+      this.warnings.push(`"${location.path}" holds a "\${" that is not closed; it stays as it is`)
+    const plain = this.#join(parts, location, false)
+    if (!MASKED_FIELDS.has(location.field)) return plain
+    const hidden = this.#join(parts, location, true)
     // A secret that makes the host of a URL cannot be behind a placeholder: the host must be known before it is filled.
-    return spot.field === 'url' && hostOf(hidden) !== hostOf(plain) ? plain : hidden
+    return location.field === 'url' && hostOf(hidden) !== hostOf(plain) ? plain : hidden
   }
 
-  #join(parts: readonly Part[], spot: TextLocation, hide: boolean): string {
+  #join(parts: readonly Part[], location: TextLocation, hide: boolean): string {
     let text = ''
     for (const part of parts) {
-      const piece = typeof part === 'string' ? part : this.#value(part, spot, hide)
+      const piece = typeof part === 'string' ? part : this.#value(part, location, hide)
       this.#length += piece.length
-      if (this.#length > MAX_CHARACTERS) return this.#tooLong(spot)
+      if (this.#length > MAX_CHARACTERS) return this.#tooLong(location)
       text += piece
     }
     return text
   }
 
-  #value(variable: Variable, spot: TextLocation, hide: boolean): string {
-    const name = inputName(variable, this.#known.entry)
-    if (name === undefined) return this.#unreadable(variable, spot)
-    const input = this.#known.inputs.get(name)
+  #value(variable: Variable, location: TextLocation, hide: boolean): string {
+    const name = inputName(variable, this.#input.entry)
+    if (name === undefined) return this.#unreadable(variable, location)
+    const input = this.#input.inputs.get(name)
     const hidden = hide && input?.secret === true
-    const value = this.#given(name) ?? this.#fallback(variable, spot, hide && !hidden) ?? input?.fallback
-    if (value === undefined) return this.#lack(name, variable.raw, spot)
-    return hidden && value !== '' ? this.#hide(spot.field, value) : value
+    const value = this.#inputValue(name) ?? this.#fallback(variable, location, hide && !hidden) ?? input?.fallback
+    if (value === undefined) return this.#addMissing(name, variable.raw, location)
+    return hidden && value !== '' ? this.#hide(location.field, value) : value
   }
 
-  #given(name: string): string | undefined {
-    return Object.hasOwn(this.#known.values, name) ? this.#known.values[name] : undefined
+  #inputValue(name: string): string | undefined {
+    return Object.hasOwn(this.#input.values, name) ? this.#input.values[name] : undefined
   }
 
-  #fallback({ fallback }: Variable, spot: TextLocation, hide: boolean): string | undefined {
-    return fallback && this.#join(fallback, spot, hide)
+  #fallback({ fallback }: Variable, location: TextLocation, hide: boolean): string | undefined {
+    return fallback && this.#join(fallback, location, hide)
   }
 
   #hide(field: string, value: string): string {
-    const known = JSON.stringify([field, value])
-    const key = this.#placeholders.get(known) ?? `${field}.input${this.#placeholders.size}`
-    this.#placeholders.set(known, key)
+    const cacheKey = JSON.stringify([field, value])
+    const key = this.#placeholders.get(cacheKey) ?? `${field}.input${this.#placeholders.size}`
+    this.#placeholders.set(cacheKey, key)
     this.secrets[key] = value
     return `\${secret:${key}}`
   }
 
-  #lack(name: string, raw: string, { place }: TextLocation): string {
-    this.missing.set(name, (this.missing.get(name) ?? new Set()).add(place))
+  #addMissing(name: string, raw: string, { path }: TextLocation): string {
+    this.missing.set(name, (this.missing.get(name) ?? new Set()).add(path))
     return raw
   }
 
-  #unreadable({ raw }: Variable, { place }: TextLocation): string {
-    this.#problem(place, `"${raw.slice(0, 60)}" names nothing that could be given a value`)
+  #unreadable({ raw }: Variable, { path }: TextLocation): string {
+    this.#problem(path, `"${raw.slice(0, 60)}" names nothing that could be given a value`)
     return raw
   }
 
-  #tooLong({ place }: TextLocation): string {
-    this.#problem(place, 'makes the entry too long with its values')
+  #tooLong({ path }: TextLocation): string {
+    this.#problem(path, 'makes the entry too long with its values')
     return ''
   }
 
   #problem(path: string, message: string): void {
-    const told = this.problems.length >= MAX_TOLD || this.problems.some((problem) => problem.path === path)
-    if (!told) this.problems.push({ path, message })
+    const isReported = this.problems.length >= MAX_REPORTED || this.problems.some((problem) => problem.path === path)
+    if (!isReported) this.problems.push({ path, message })
   }
 }
 

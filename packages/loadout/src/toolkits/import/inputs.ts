@@ -12,7 +12,7 @@ import { readTemplate, type Variable, variablesIn } from './variables.ts'
 /** Where a text stands in a record. */
 export interface TextLocation {
   /** `env.GITHUB_TOKEN` */
-  place: string
+  path: string
   /** `env` */
   field: string
 }
@@ -21,27 +21,27 @@ const VALUE_FIELDS = new Set(['command', 'args', 'env', 'cwd', 'values', 'url', 
 // What is longer than any field may be is refused by the reader of toolkits, so it need not be read here.
 const MAX_TEXT_LENGTH = 8192
 
-type MapText = (text: string, spot: TextLocation) => string
+type MapText = (text: string, location: TextLocation) => string
 
 /** The record with each text that may hold variables mapped. Names, manifests and code are not such texts. */
 export function mapTexts(record: JsonObject, map: MapText, prefix = ''): JsonObject {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => {
-      const place = prefix + key
-      if (VALUE_FIELDS.has(key)) return [key, mapAll(value, { place, field: key }, map)]
-      const inner = isObject(value) && WRAPPERS.includes(key) ? mapTexts(value, map, `${place}.`) : value
+      const path = prefix + key
+      if (VALUE_FIELDS.has(key)) return [key, mapAll(value, { path, field: key }, map)]
+      const inner = isObject(value) && WRAPPERS.includes(key) ? mapTexts(value, map, `${path}.`) : value
       return [key, inner]
     }),
   )
 }
 
-function mapAll(value: unknown, spot: TextLocation, map: MapText): unknown {
+function mapAll(value: unknown, location: TextLocation, map: MapText): unknown {
   if (typeof value === 'string')
-    return value.length <= MAX_TEXT_LENGTH && value.includes('${') ? map(value, spot) : value
-  const inside = (key: string) => ({ ...spot, place: `${spot.place}.${key}` })
-  if (Array.isArray(value)) return value.map((item, index) => mapAll(item, inside(String(index)), map))
+    return value.length <= MAX_TEXT_LENGTH && value.includes('${') ? map(value, location) : value
+  const child = (key: string) => ({ ...location, path: `${location.path}.${key}` })
+  if (Array.isArray(value)) return value.map((item, index) => mapAll(item, child(String(index)), map))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapAll(item, inside(key), map)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapAll(item, child(key), map)]))
 }
 
 /** What a config says of an input (VS Code: `inputs`). */
@@ -56,20 +56,22 @@ export interface Declared {
 const MAX_DECLARED = 1000
 const MAX_OPTIONS = 20
 const MAX_OPTION_LENGTH = 50
-const MAX_TOLD_LENGTH = 300
+const MAX_REPORTED_LENGTH = 300
 
 export function readDeclared(inputs: unknown): { declared: Map<string, Declared>; warnings: string[] } {
   const declared = new Map<string, Declared>()
   const warnings: string[] = []
-  for (const given of Array.isArray(inputs) ? inputs.slice(0, MAX_DECLARED) : []) {
-    if (!isObject(given) || typeof given.id !== 'string') continue
-    if (given.type === 'command')
-      warnings.push(`The input "${given.id.slice(0, 80)}" is made by a command, which is not run; give its value`)
-    const options = Array.isArray(given.options) ? given.options.map(optionOf).filter((option) => option !== '') : []
-    declared.set(given.id, {
-      password: given.password === true,
-      ...(typeof given.description === 'string' ? { description: given.description.slice(0, MAX_TOLD_LENGTH) } : {}),
-      ...(isDefault(given.default) ? { default: given.default } : {}),
+  for (const input of Array.isArray(inputs) ? inputs.slice(0, MAX_DECLARED) : []) {
+    if (!isObject(input) || typeof input.id !== 'string') continue
+    if (input.type === 'command')
+      warnings.push(`The input "${input.id.slice(0, 80)}" is made by a command, which is not run; give its value`)
+    const options = Array.isArray(input.options) ? input.options.map(optionOf).filter((option) => option !== '') : []
+    declared.set(input.id, {
+      password: input.password === true,
+      ...(typeof input.description === 'string'
+        ? { description: input.description.slice(0, MAX_REPORTED_LENGTH) }
+        : {}),
+      ...(isDefault(input.default) ? { default: input.default } : {}),
       ...(options.length > 0 ? { options: options.slice(0, MAX_OPTIONS) } : {}),
     })
   }
@@ -93,8 +95,8 @@ export const inputName = (variable: Variable, entry: string) =>
   variable.name !== undefined && variable.isSecretRef ? `${entry.slice(0, 100)}.${variable.name}` : variable.name
 
 const MAX_INPUTS = 50
-const MAX_PLACES = 50
-const MAX_PLACE_LENGTH = 300
+const MAX_PATHS = 50
+const MAX_PATH_LENGTH = 300
 
 /** The inputs of one entry, by name. */
 export function findInputs(
@@ -102,24 +104,24 @@ export function findInputs(
   { entry, declared }: { entry: string; declared: ReadonlyMap<string, Declared> },
 ): Map<string, DetectedInput> {
   const inputs = new Map<string, DetectedInput>()
-  mapTexts(record, (text, spot) => {
+  mapTexts(record, (text, location) => {
     for (const variable of variablesIn(readTemplate(text).parts)) {
       const name = inputName(variable, entry)
       if (name === undefined) continue
-      const said = variable.isSecretRef ? undefined : declared.get(name)
-      const fallback = plainFallback(variable) ?? said?.default
+      const declaration = variable.isSecretRef ? undefined : declared.get(name)
+      const fallback = plainFallback(variable) ?? declaration?.default
       const input = inputs.get(name) ?? {
         name,
-        ...(said?.description === undefined ? {} : { description: said.description }),
-        ...(said?.options === undefined ? {} : { options: said.options }),
-        secret: variable.isSecretRef || said?.password === true || isSecretName(name),
+        ...(declaration?.description === undefined ? {} : { description: declaration.description }),
+        ...(declaration?.options === undefined ? {} : { options: declaration.options }),
+        secret: variable.isSecretRef || declaration?.password === true || isSecretName(name),
         places: [],
         fallback,
       }
       input.fallback ??= fallback
-      input.secret ||= isSecretSpot(spot) || (fallback !== undefined && looksSecret(fallback))
-      const place = spot.place.slice(0, MAX_PLACE_LENGTH)
-      if (input.places.length < MAX_PLACES && !input.places.includes(place)) input.places.push(place)
+      input.secret ||= isSecretLocation(location) || (fallback !== undefined && looksSecret(fallback))
+      const path = location.path.slice(0, MAX_PATH_LENGTH)
+      if (input.places.length < MAX_PATHS && !input.places.includes(path)) input.places.push(path)
       inputs.set(name, input)
       if (inputs.size > MAX_INPUTS)
         throw invalidFields([{ path: '(body)', message: `asks for more than ${MAX_INPUTS} inputs` }])
@@ -133,13 +135,13 @@ function plainFallback({ fallback }: Variable): string | undefined {
   return fallback?.every((part) => typeof part === 'string') ? fallback.join('') : undefined
 }
 
-function isSecretSpot({ field, place }: TextLocation): boolean {
-  if (field === 'auth') return !/\.(type|clientId|client_id|scopes?)(\.|$)/.test(place)
-  return ['env', 'headers', 'oauth'].includes(field) && isSecretName(place.slice(place.lastIndexOf('.') + 1))
+function isSecretLocation({ field, path }: TextLocation): boolean {
+  if (field === 'auth') return !/\.(type|clientId|client_id|scopes?)(\.|$)/.test(path)
+  return ['env', 'headers', 'oauth'].includes(field) && isSecretName(path.slice(path.lastIndexOf('.') + 1))
 }
 
 /** An input as it is told. The default of a secret is one too. */
 export function toImportInput({ fallback, ...input }: DetectedInput): ImportInput {
-  const tells = !input.secret && fallback !== undefined && fallback.length <= MAX_TOLD_LENGTH
-  return tells ? { ...input, default: fallback } : input
+  const includesDefault = !input.secret && fallback !== undefined && fallback.length <= MAX_REPORTED_LENGTH
+  return includesDefault ? { ...input, default: fallback } : input
 }

@@ -73,8 +73,8 @@ function readVariables(record: JsonObject): void {
 }
 
 function add(record: JsonObject, field: 'env' | 'headers', [name, value]: [name: string, value: string]): void {
-  const known = isObject(record[field]) ? record[field] : {}
-  record[field] = Object.hasOwn(known, name) ? known : { ...known, [name]: value }
+  const existing = isObject(record[field]) ? record[field] : {}
+  record[field] = Object.hasOwn(existing, name) ? existing : { ...existing, [name]: value }
 }
 
 /** Codex counts seconds. */

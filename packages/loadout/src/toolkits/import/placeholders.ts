@@ -28,36 +28,36 @@ const PART = /<[A-Za-z][\w .-]{1,60}>|(?:\bYOUR[-_]|(?<=[=:]|:\/\/)your[-_])(?:[
 const SCHEME = /^(Bearer|Basic|Token|token|ApiKey)\s+/
 const FLAG = /^(--?[\w-]+=)([\s\S]+)$/
 const FIELDS = ['env', 'headers', 'args', 'url', 'cwd', 'auth', 'oauth'] as const
-const LONGEST = 500
+const MAX_LENGTH = 500
 
-export interface Found {
-  place: string
+export interface PlaceholderMatch {
+  path: string
   text: string
   name: string
 }
 
 /** Replaces the placeholders of a record, and returns where they were. */
-export function takePlaceholders(record: JsonObject): Found[] {
-  const found: Found[] = []
-  const note = (place: string, name: string) => (text: string) => {
-    found.push({ place, text, name })
+export function takePlaceholders(record: JsonObject): PlaceholderMatch[] {
+  const matches: PlaceholderMatch[] = []
+  const note = (path: string, name: string) => (text: string) => {
+    matches.push({ path, text, name })
     return `\${${name}}`
   }
   for (const field of FIELDS) {
     const value = record[field]
-    if (typeof value === 'string') record[field] = replaced(value, {}, (name) => note(field, name))
-    else if (Array.isArray(value)) record[field] = argsOf(value, (at, name) => note(`${field}.${at}`, name))
+    if (typeof value === 'string') record[field] = replacePlaceholders(value, {}, (name) => note(field, name))
+    else if (Array.isArray(value)) record[field] = replaceInArgs(value, (at, name) => note(`${field}.${at}`, name))
     else if (isObject(value))
       record[field] = Object.fromEntries(
         Object.entries(value).map(([key, text]) => [
           key,
           typeof text === 'string'
-            ? replaced(text, { name: nameFrom(key), key }, (name) => note(`${field}.${key}`, name))
+            ? replacePlaceholders(text, { name: nameFrom(key), key }, (name) => note(`${field}.${key}`, name))
             : text,
         ]),
       )
   }
-  return found
+  return matches
 }
 
 type Note = (name: string) => (text: string) => string
@@ -65,7 +65,10 @@ type Note = (name: string) => (text: string) => string
 /** `"OPENAI_API_KEY": "OPENAI_API_KEY"`: the name of the variable in the place of its value. */
 const isOwnName = (text: string, key: string) => text === key && /^[A-Z][A-Z0-9_]{3,}$/.test(key)
 
-function argsOf(args: readonly unknown[], note: (at: number, name: string) => (text: string) => string): unknown[] {
+function replaceInArgs(
+  args: readonly unknown[],
+  note: (at: number, name: string) => (text: string) => string,
+): unknown[] {
   return args.map((arg, at) => {
     if (typeof arg !== 'string') return arg
     const before = args[at - 1]
@@ -73,9 +76,11 @@ function argsOf(args: readonly unknown[], note: (at: number, name: string) => (t
     const assigned = FLAG.exec(arg) ?? /^([A-Z][A-Z0-9_]*=)([\s\S]+)$/.exec(arg)
     if (assigned) {
       const [, head = '', value = ''] = assigned
-      return head + replaced(value, { name: nameFrom(head), key: head.slice(0, -1) }, (name) => note(at, name))
+      return (
+        head + replacePlaceholders(value, { name: nameFrom(head), key: head.slice(0, -1) }, (name) => note(at, name))
+      )
     }
-    return replaced(arg, { name: flag === undefined ? undefined : nameFrom(flag) }, (name) => note(at, name))
+    return replacePlaceholders(arg, { name: flag === undefined ? undefined : nameFrom(flag) }, (name) => note(at, name))
   })
 }
 
@@ -86,8 +91,8 @@ interface Slot {
 }
 
 /** `name` is that of the place; without one, the placeholder's own words are the name. */
-function replaced(text: string, { name, key }: Slot, note: Note): string {
-  if (text.length > LONGEST || text.includes('${')) return text
+function replacePlaceholders(text: string, { name, key }: Slot, note: Note): string {
+  if (text.length > MAX_LENGTH || text.includes('${')) return text
   const scheme = SCHEME.exec(text)?.[0] ?? ''
   const rest = text.slice(scheme.length)
   const isWhole =

@@ -19,7 +19,7 @@ export interface NormalizedEntry {
 interface Draft extends NormalizedEntry {
   /** Takes a field out of the record. */
   take(field: string): unknown
-  warn(field: string, words: string): void
+  warn(field: string, message: string): void
 }
 
 type Quirk = (draft: Draft) => void
@@ -29,7 +29,7 @@ export function normalizeEntry(key: string, value: unknown): NormalizedEntry {
   if (!isObject(value)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
   const record: JsonObject = { ...value }
   // Some apps write every field, empty ones as null.
-  for (const [field, given] of Object.entries(record)) if (given === null) delete record[field]
+  for (const [field, fieldValue] of Object.entries(record)) if (fieldValue === null) delete record[field]
   const warnings: string[] = []
   const draft: Draft = {
     record,
@@ -39,17 +39,17 @@ export function normalizeEntry(key: string, value: unknown): NormalizedEntry {
       delete record[field]
       return taken
     },
-    warn: (field, words) => warnings.push(`"${field}" ${words}`),
+    warn: (field, message) => warnings.push(`"${field}" ${message}`),
   }
   for (const quirk of QUIRKS) quirk(draft)
-  nameIt(draft, key)
+  setName(draft, key)
   return { record, warnings }
 }
 
 const VALUES = ['env', 'environment', 'headers', 'http_headers'] as const
 
 /** Spellings of other apps, and `mcp-remote`, before everything else. */
-const others: Quirk = ({ record, warnings }) => {
+const otherApps: Quirk = ({ record, warnings }) => {
   for (const [field, value] of Object.entries(record)) if (field !== 'tools') record[field] = inOurSpelling(value)
   for (const field of VALUES) if (record[field] !== undefined) record[field] = withBraces(record[field])
   readOtherFields(record)
@@ -62,8 +62,8 @@ const others: Quirk = ({ record, warnings }) => {
 
 /** A placeholder is an input to fill in, not a value. */
 const placeholders: Quirk = ({ record, warn }) => {
-  for (const { place, text } of takePlaceholders(record))
-    warn(place, `holds the placeholder ${text.slice(0, 80)}; give its value`)
+  for (const { path, text } of takePlaceholders(record))
+    warn(path, `holds the placeholder ${text.slice(0, 80)}; give its value`)
 }
 
 const SPELLINGS: Record<string, string> = { serverUrl: 'url', transportType: 'type' }
@@ -76,13 +76,13 @@ const spellings: Quirk = ({ record, take }) => {
   }
 }
 
-const OF_ANOTHER_MACHINE: Record<string, string> = {
+const UNSUPPORTED_FIELDS: Record<string, string> = {
   envFile: 'names a file, which is not read; give its values as env',
   headersHelper: 'names a command, which is not run; give its headers as headers',
 }
 
-const notOurs: Quirk = ({ take, warn }) => {
-  for (const [field, words] of Object.entries(OF_ANOTHER_MACHINE)) if (take(field) !== undefined) warn(field, words)
+const unsupportedFields: Quirk = ({ take, warn }) => {
+  for (const [field, message] of Object.entries(UNSUPPORTED_FIELDS)) if (take(field) !== undefined) warn(field, message)
 }
 
 const APPROVALS = ['alwaysAllow', 'autoApprove', 'trust']
@@ -90,8 +90,8 @@ const APPROVALS = ['alwaysAllow', 'autoApprove', 'trust']
 const approvals: Quirk = ({ take, warn }) => {
   for (const field of APPROVALS) {
     const value = take(field)
-    const says = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
-    if (says) warn(field, 'was not taken over: here policy decides which calls are approved')
+    const isSet = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
+    if (isSet) warn(field, 'was not taken over: here policy decides which calls are approved')
   }
 }
 
@@ -103,11 +103,11 @@ const pairs: Quirk = ({ record, warn }) => {
   ] as const) {
     const value = readPairs(record[field], divider)
     if (!isObject(value)) continue
-    const kept = Object.entries(value).filter(([name, inner]) => {
+    const entries = Object.entries(value).filter(([name, inner]) => {
       if (inner === null) warn(`${field}.${name}`, 'is null and was left out')
       return inner !== null
     })
-    record[field] = Object.fromEntries(kept)
+    record[field] = Object.fromEntries(entries)
   }
   if (typeof record.args === 'string') record.args = readArgs(record.args)
 }
@@ -123,10 +123,10 @@ const oauth: Quirk = ({ record, take, warn }) => {
     record.oauth = withoutUndefined({ clientId, clientSecret, ...rest })
   }
   if (!isObject(record.oauth)) return
-  const given = record.oauth
-  for (const field of Object.keys(given).filter((name) => !OAUTH.includes(name)))
+  const fields = record.oauth
+  for (const field of Object.keys(fields).filter((name) => !OAUTH.includes(name)))
     warn(`oauth.${field}`, 'is not a known field and was ignored')
-  record.oauth = Object.fromEntries(Object.entries(given).filter(([name]) => OAUTH.includes(name)))
+  record.oauth = Object.fromEntries(Object.entries(fields).filter(([name]) => OAUTH.includes(name)))
 }
 
 /** A list of names is what may be used; a list with permissions is policy; manifests are ours. */
@@ -158,8 +158,8 @@ const timeout: Quirk = ({ record, take, warn }) => {
   const value = record.timeout
   if (typeof value !== 'number' || !(value > 0) || record.timeouts !== undefined) return
   take('timeout')
-  const kin = [...APPROVALS, 'transportType', 'disabled'].some((field) => record[field] !== undefined)
-  const seconds = value < 1000 || (kin && value <= SECONDS_AT_MOST)
+  const isClineLike = [...APPROVALS, 'transportType', 'disabled'].some((field) => record[field] !== undefined)
+  const seconds = value < 1000 || (isClineLike && value <= SECONDS_AT_MOST)
   record.timeouts = { callMs: Math.ceil(seconds ? value * 1000 : value) }
   warn('timeout', `was read as ${value} ${seconds ? 'seconds' : 'milliseconds'} for a call`)
 }
@@ -186,18 +186,18 @@ export const PORTABLE_FIELDS = [
 const OWN_FIELDS: readonly string[] = ['id', 'name', ...PORTABLE_FIELDS]
 
 /** What our own export says beyond the fields of the apps. */
-const own: Quirk = ({ record, take, warn }) => {
+const loadoutFields: Quirk = ({ record, take, warn }) => {
   const value = take('loadout')
   if (!isObject(value)) return
-  for (const [field, given] of Object.entries(value)) {
-    if (OWN_FIELDS.includes(field)) record[field] = given
-    else if (field === 'auth') authBack(record, given)
+  for (const [field, setting] of Object.entries(value)) {
+    if (OWN_FIELDS.includes(field)) record[field] = setting
+    else if (field === 'auth') restoreAuth(record, setting)
     else warn(`loadout.${field}`, 'is not a known field and was ignored')
   }
 }
 
 /** Headers that carry the sign-in go back to where they came from. */
-function authBack(record: JsonObject, names: unknown): void {
+function restoreAuth(record: JsonObject, names: unknown): void {
   if (!isObject(record.headers) || record.auth !== undefined) return
   const headers = { ...record.headers }
   const { Authorization: bearer } = headers
@@ -214,21 +214,21 @@ function authBack(record: JsonObject, names: unknown): void {
 
 // The timeout looks at what approvals take away.
 const QUIRKS: readonly Quirk[] = [
-  others,
+  otherApps,
   timeout,
   spellings,
-  notOurs,
+  unsupportedFields,
   approvals,
   pairs,
   oauth,
   tools,
   alwaysLoad,
-  own,
+  loadoutFields,
   placeholders,
 ]
 
 /** The key names the toolkit. Where the entry has a name of its own, the key is its id. */
-function nameIt({ record }: Draft, key: string): void {
+function setName({ record }: Draft, key: string): void {
   const named = record.name !== undefined || record.serverName !== undefined
   if (!named) record.name = key
   else if (record.id === undefined && record.slug === undefined && record.name !== key && isId(key)) record.id = key

@@ -378,8 +378,8 @@ describe('hostile configs', () => {
     const inputs = names.map((id) => ({ id, description: long, default: long, options: many(long).slice(0, 300) }))
     const entry = { command: 'x', args: names.map((id) => `\${input:${id}}`) }
     const servers = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`s${i}`, entry]))
-    const told = readImport({ inputs, servers }).entries.map((one) => one.inputs)
-    expect(JSON.stringify(told).length / (200 * 45)).toBeLessThan(1600)
+    const reported = readImport({ inputs, servers }).entries.map((one) => one.inputs)
+    expect(JSON.stringify(reported).length / (200 * 45)).toBeLessThan(1600)
     const nulls = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`n${i}`, null]))
     expect(one({ command: 'x', env: nulls }).warnings).toHaveLength(51)
   })

@@ -39,28 +39,28 @@ const MAX_WARNINGS = 50
 
 export function readImport(config: unknown, values: Readonly<Record<string, string>> = {}): ReadImport {
   assertPlainJson(config)
-  const { shape, servers, inputs: given, ignored } = findServers(config)
+  const { shape, servers, inputs: declarations, ignored } = findServers(config)
   if (servers.length > MAX_ENTRIES)
     throw invalidFields([
       { path: shape, message: `holds ${servers.length} servers; at most ${MAX_ENTRIES} are taken at once` },
     ])
-  const { declared, warnings } = readDeclared(given)
+  const { declared, warnings } = readDeclared(declarations)
   const drafts = servers.map(([name, value]) => draftOf(name, value, declared))
   shareSecrecy(drafts)
-  const asked = new Set(drafts.flatMap((draft) => [...draft.inputs.keys()]))
-  const unused = Object.keys(values).filter((name) => !asked.has(name))
+  const requestedNames = new Set(drafts.flatMap((draft) => [...draft.inputs.keys()]))
+  const unused = Object.keys(values).filter((name) => !requestedNames.has(name))
   return {
     shape,
     entries: drafts.map((draft) => entryOf(draft, values)),
-    warnings: atMost([
-      ...(ignored.length > 0 ? [`Not read: ${listed(ignored)}`] : []),
-      ...(unused.length > 0 ? [`Nothing asks for the values ${listed(unused)}`] : []),
+    warnings: capWarnings([
+      ...(ignored.length > 0 ? [`Not read: ${quoteList(ignored)}`] : []),
+      ...(unused.length > 0 ? [`Nothing asks for the values ${quoteList(unused)}`] : []),
       ...warnings,
     ]),
   }
 }
 
-const atMost = (warnings: readonly string[]) =>
+const capWarnings = (warnings: readonly string[]) =>
   warnings.length > MAX_WARNINGS
     ? [...warnings.slice(0, MAX_WARNINGS), `and ${warnings.length - MAX_WARNINGS} more`]
     : [...warnings]
@@ -98,14 +98,14 @@ function entryOf({ name, record, inputs, warnings, problem }: Draft, values: Rea
     secrets: expanded.secrets,
     inputs: [...inputs.values()].map(toImportInput),
     missing: [...expanded.missing.keys()],
-    warnings: atMost([...warnings, ...expanded.warnings]),
+    warnings: capWarnings([...warnings, ...expanded.warnings]),
   }
   if (problem) return { ...entry, problem }
   try {
     if (expanded.problems.length > 0) throw invalidFields(expanded.problems)
     const read = readExpanded(expanded)
-    const all = { ...entry, warnings: atMost([...entry.warnings, ...(read?.warnings ?? [])]) }
-    return read && entry.missing.length === 0 ? { ...all, read } : all
+    const withWarnings = { ...entry, warnings: capWarnings([...entry.warnings, ...(read?.warnings ?? [])]) }
+    return read && entry.missing.length === 0 ? { ...withWarnings, read } : withWarnings
   } catch (thrown) {
     if (!HostError.is(thrown)) throw thrown
     return { ...entry, problem: thrown }
@@ -120,20 +120,22 @@ function readExpanded({ record, secrets, missing }: Expanded): ReadToolkit | und
     return read
   } catch (thrown) {
     if (!HostError.is(thrown) || missing.size === 0) throw thrown
-    const waiting = [...missing.values()].flatMap((places) => [...places])
-    const others = (thrown.errors ?? []).filter((error) => !waiting.some((place) => touches(error, place)))
-    if (others.length > 0) throw invalidFields(others)
+    const pendingPaths = [...missing.values()].flatMap((paths) => [...paths])
+    const otherErrors = (thrown.errors ?? []).filter(
+      (error) => !pendingPaths.some((inputPath) => overlaps(error, inputPath)),
+    )
+    if (otherErrors.length > 0) throw invalidFields(otherErrors)
     return undefined
   }
 }
 
-const touches = ({ path }: FieldError, place: string) =>
-  path === place || place.startsWith(`${path}.`) || path.startsWith(`${place}.`)
+const overlaps = ({ path }: FieldError, inputPath: string) =>
+  path === inputPath || inputPath.startsWith(`${path}.`) || path.startsWith(`${inputPath}.`)
 
 const MAX_LISTED = 10
 
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_LISTED).map((name) => `"${name.slice(0, 80)}"`)
-  const more = names.length - shown.length
-  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '')
+function quoteList(names: readonly string[]): string {
+  const quotedNames = names.slice(0, MAX_LISTED).map((name) => `"${name.slice(0, 80)}"`)
+  const more = names.length - quotedNames.length
+  return quotedNames.join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

@@ -19,7 +19,7 @@ export interface FoundServers {
 type Shape = (config: JsonObject) => FoundServers | undefined
 
 const KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as const
-const BESIDE = ['inputs', '$schema', 'skipped']
+const OTHER_KEYS = ['inputs', '$schema', 'skipped']
 
 /**
  * Claude Desktop, Claude Code, Cursor and many others; VS Code and Visual Studio; Zed; Codex. One file may hold several keys. Continue
@@ -33,12 +33,14 @@ const keyed: Shape = (config) => {
     shape,
     servers: keys.flatMap((key) => entriesOf(config[key])),
     inputs: config.inputs,
-    ignored: Object.keys(config).filter((key) => !keys.some((one) => one === key) && !BESIDE.includes(key)),
+    ignored: Object.keys(config).filter(
+      (key) => !keys.some((serverKey) => serverKey === key) && !OTHER_KEYS.includes(key),
+    ),
   }
 }
 
 const isNamedList = (value: unknown): value is JsonObject[] =>
-  Array.isArray(value) && value.length > 0 && value.every((one) => isObject(one) && typeof one.name === 'string')
+  Array.isArray(value) && value.length > 0 && value.every((item) => isObject(item) && typeof item.name === 'string')
 
 const entriesOf = (value: unknown): Array<[string, unknown]> =>
   isNamedList(value)
@@ -64,23 +66,23 @@ const nested: Shape = (config) => {
 
 /** Goose. */
 const extensions: Shape = (config) => {
-  const { extensions: all } = config
-  if (!isObject(all) || !Object.values(all).some((one) => isObject(one) && typeof one.type === 'string'))
+  const { extensions: entries } = config
+  if (!isObject(entries) || !Object.values(entries).some((entry) => isObject(entry) && typeof entry.type === 'string'))
     return undefined
   const ignored = Object.keys(config).filter((key) => key !== 'extensions')
-  return { shape: 'extensions', servers: Object.entries(all), inputs: undefined, ignored }
+  return { shape: 'extensions', servers: Object.entries(entries), inputs: undefined, ignored }
 }
 
 /** The user file of Claude Code has servers for each project. Nothing else of that file is read. */
 const projects: Shape = (config) => {
-  const { projects: all } = config
-  if (!isObject(all)) return undefined
+  const { projects: byProject } = config
+  if (!isObject(byProject)) return undefined
   const own = isObject(config.mcpServers) ? Object.entries(config.mcpServers) : []
-  const inside = Object.values(all).flatMap((one) =>
-    isObject(one) && isObject(one.mcpServers) ? Object.entries(one.mcpServers) : [],
+  const projectServers = Object.values(byProject).flatMap((project) =>
+    isObject(project) && isObject(project.mcpServers) ? Object.entries(project.mcpServers) : [],
   )
-  if (inside.length === 0) return undefined
-  return { shape: 'mcpServers', servers: [...own, ...inside], inputs: undefined, ignored: [] }
+  if (projectServers.length === 0) return undefined
+  return { shape: 'mcpServers', servers: [...own, ...projectServers], inputs: undefined, ignored: [] }
 }
 
 /** One server by itself. */
@@ -121,9 +123,10 @@ export function findServers(config: unknown): FoundServers {
   ])
 }
 
-const MARKS = ['command', 'cmd', 'url', 'uri', 'httpUrl', 'serverUrl', 'template']
+const SERVER_FIELDS = ['command', 'cmd', 'url', 'uri', 'httpUrl', 'serverUrl', 'template']
 const describesServer = (value: JsonObject) =>
-  MARKS.some((mark) => typeof value[mark] === 'string') || (Array.isArray(value.command) && value.command.length > 0)
+  SERVER_FIELDS.some((field) => typeof value[field] === 'string') ||
+  (Array.isArray(value.command) && value.command.length > 0)
 
 /** A name for a server that has none: its own word, the host of its URL, the package or program of its command. */
 function nameOf(server: JsonObject): string {
@@ -164,8 +167,10 @@ const DOCKER_VALUES = new Set([
   '-u',
 ])
 
-function programOf(given: unknown, givenArgs: unknown): string {
-  const words = (Array.isArray(given) ? given : [given, ...(Array.isArray(givenArgs) ? givenArgs : [])]).map(String)
+function programOf(commandValue: unknown, argsValue: unknown): string {
+  const words = (
+    Array.isArray(commandValue) ? commandValue : [commandValue, ...(Array.isArray(argsValue) ? argsValue : [])]
+  ).map(String)
   const [command, ...args] = words
   const program = lastPart(command === 'undefined' ? '' : (command ?? ''))
   const isDocker = /^(docker|podman)$/.test(program)

@@ -26,7 +26,7 @@ interface Frame {
   parts: Part[]
 }
 
-const DEEPEST = 8
+const MAX_DEPTH = 8
 const MAX_NAME_LENGTH = 200
 
 export function readTemplate(text: string): Template {
@@ -67,7 +67,7 @@ function variableOf(raw: string, parts: readonly Part[], depth: number): Variabl
   const bare = inner.replace(KINDS, '')
   const name = Object.hasOwn(SPELLINGS, bare) ? SPELLINGS[bare] : bare
   const readable =
-    depth < DEEPEST &&
+    depth < MAX_DEPTH &&
     typeof first === 'string' &&
     (divider >= 0 || rest.length === 0) &&
     name !== undefined &&

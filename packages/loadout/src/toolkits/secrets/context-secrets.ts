@@ -10,11 +10,11 @@ import { PLACEHOLDER } from './url-secrets.ts'
 const SECRETS = Symbol('secrets of a carried toolkit')
 const NONE: Readonly<Record<string, string>> = Object.freeze({})
 
-type Hiding = Toolkit & { [SECRETS]?: Readonly<Record<string, string>> }
+type WithHiddenSecrets = Toolkit & { [SECRETS]?: Readonly<Record<string, string>> }
 
 /** What the record itself carries. */
 export const contextSecrets = (toolkit: Toolkit): Readonly<Record<string, string>> =>
-  (toolkit as Hiding | null | undefined)?.[SECRETS] ?? NONE
+  (toolkit as WithHiddenSecrets | null | undefined)?.[SECRETS] ?? NONE
 
 /** The same toolkit with its secrets out of sight, beside those that were before. */
 export function hideSecrets(toolkit: Toolkit, before: Readonly<Record<string, string>> = NONE): Toolkit {
@@ -25,23 +25,23 @@ export function hideSecrets(toolkit: Toolkit, before: Readonly<Record<string, st
     text.replace(PLACEHOLDER, (reference) => `${mark}${references.push(reference) - 1}x`),
   )
   const { server, secrets } = takeSecrets(marked, [])
-  const own = Object.entries(secrets).filter(([, value]) => !value.includes(mark))
-  const placeholders = Object.fromEntries(own.map(([field]) => [field, `\${secret:carried.${field}}`]))
-  const shown = mapTexts(fillSecrets(server, { ...secrets, ...placeholders }), (text) =>
+  const inlineSecrets = Object.entries(secrets).filter(([, value]) => !value.includes(mark))
+  const placeholders = Object.fromEntries(inlineSecrets.map(([field]) => [field, `\${secret:carried.${field}}`]))
+  const publicServer = mapTexts(fillSecrets(server, { ...secrets, ...placeholders }), (text) =>
     text.replace(new RegExp(`${mark}(\\d+)x`, 'g'), (_, index: string) => references[Number(index)] ?? ''),
   )
-  const values = Object.fromEntries(own.map(([field, value]) => [`carried.${field}`, value]))
-  const hidden: Hiding = { ...toolkit, server: shown }
+  const values = Object.fromEntries(inlineSecrets.map(([field, value]) => [`carried.${field}`, value]))
+  const hidden: WithHiddenSecrets = { ...toolkit, server: publicServer }
   Object.defineProperty(hidden, SECRETS, { value: Object.freeze({ ...before, ...values }) })
   return hidden
 }
 
 function mapTexts<T>(value: T, change: (text: string) => string): T {
-  const mapped = (one: unknown): unknown => {
-    if (typeof one === 'string') return change(one)
-    if (Array.isArray(one)) return one.map(mapped)
-    if (typeof one !== 'object' || one === null) return one
-    return Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, mapped(inner)]))
+  const mapped = (node: unknown): unknown => {
+    if (typeof node === 'string') return change(node)
+    if (Array.isArray(node)) return node.map(mapped)
+    if (typeof node !== 'object' || node === null) return node
+    return Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, mapped(inner)]))
   }
   return mapped(value) as T
 }

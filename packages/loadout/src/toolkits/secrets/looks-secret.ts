@@ -13,7 +13,7 @@ const ORDINARY_WORD = /^(keyword.*|(mon|tur|don|hoc|joc|whis|hot)keys?)$/
 const PLAIN_ENDING =
   /^(url|uri|urls|host|hosts|hostname|endpoint|path|paths|file|files|dir|folder|type|types|mode|method|scheme|name|names|user|username|email|port|region|version|enabled|required|ttl|expiry|timeout|level|format|prefix|algorithm|sock|count|limit|budget|usage)$/
 const COUNTED = /^(max|min|num|total|input|output|prompt|completion|used|cached|remaining)$/
-const KNOWN_FORMS = [
+const KEY_FORMS = [
   /^(sk|pk|rk)-[A-Za-z0-9_-]{12,}/,
   /^gh[opsur]_[A-Za-z0-9]{20,}/,
   /^github_pat_\w{20,}/,
@@ -25,28 +25,28 @@ const KNOWN_FORMS = [
   /^lo_[A-Za-z0-9]{20,}/,
 ]
 /** Most texts have none of these, and need not be taken apart. */
-const KNOWN_BEGINNING = /[sp]k-|rk-|gh[opsur]_|github_pat_|glpat-|xox|AKIA|AIza|eyJ|lo_/
+const KEY_PREFIX = /[sp]k-|rk-|gh[opsur]_|github_pat_|glpat-|xox|AKIA|AIza|eyJ|lo_/
 const PRIVATE_KEY = 'PRIVATE KEY-----'
 /** To its end, or to the end of the text where that is missing. */
 const PRIVATE_KEYS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/g
 const LONG_AND_MIXED = /^(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9_\-+=]{20,}$/
-const LEAST_BITS_A_CHARACTER = 3.2
+const MIN_BITS_PER_CHARACTER = 3.2
 /** A word ends where no key goes on: keys are looked for at the beginning of each. */
 const BETWEEN_WORDS = /[\s"'`,;:=@/?&()[\]{}<>|\\]+/
 const WORD = /[^\s"'`,;:=@/?&()[\]{}<>|\\]+/g
-const LONGEST = 8192
+const MAX_LENGTH = 8192
 
 /** Whether a name says that its value is a secret, or may be one. */
-export const isSecretName = (name: string): boolean => meaningOf(name) !== 'plain'
+export const isSecretName = (name: string): boolean => classifyName(name) !== 'plain'
 
 /** Whether an argument with this name and value is a secret. A boolean or null never is. */
 export function isSecretArgument(name: string, value: unknown): boolean {
   if (value === null || typeof value === 'boolean') return false
-  const meaning = meaningOf(name)
-  return meaning === 'secret' || (meaning === 'weak' && typeof value === 'string' && looksLikeKey(value))
+  const kind = classifyName(name)
+  return kind === 'secret' || (kind === 'weak' && typeof value === 'string' && looksLikeKey(value))
 }
 
-function meaningOf(name: string): 'secret' | 'weak' | 'plain' {
+function classifyName(name: string): 'secret' | 'weak' | 'plain' {
   const words = wordsOf(name.slice(0, 200))
   const last = words.at(-1) ?? ''
   if (PLAIN_ENDING.test(last) || (last === 'tokens' && words.some((word) => COUNTED.test(word)))) return 'plain'
@@ -61,32 +61,34 @@ const wordsOf = (name: string) =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
 
-const SHORTEST_SECRET = 8
-const LEAST_BITS_OF_A_SECRET = 2
+const MIN_SECRET_LENGTH = 8
+const MIN_SECRET_BITS = 2
 const KEY_LIKE = /^(?=.*[A-Za-z])(?=.*\d)\S{16,}$/
 
 /** Long and varied enough to be looked for in texts: a shorter value is part of too many of them. */
 export const isStrong = (value: string): boolean =>
-  value.length >= SHORTEST_SECRET && entropy(value.slice(0, LONGEST)) >= LEAST_BITS_OF_A_SECRET
+  value.length >= MIN_SECRET_LENGTH && entropy(value.slice(0, MAX_LENGTH)) >= MIN_SECRET_BITS
 
 /** A text without white space that mixes letters and digits as keys do. */
 export const looksLikeKey = (value: string): boolean =>
-  looksSecret(value) || (KEY_LIKE.test(value.slice(0, LONGEST)) && entropy(value.slice(0, LONGEST)) >= 3)
+  looksSecret(value) || (KEY_LIKE.test(value.slice(0, MAX_LENGTH)) && entropy(value.slice(0, MAX_LENGTH)) >= 3)
 
 export function looksSecret(value: string): boolean {
-  const text = value.slice(0, LONGEST)
+  const text = value.slice(0, MAX_LENGTH)
   if (text.includes(PRIVATE_KEY)) return true
-  if (LONG_AND_MIXED.test(text) && entropy(text) >= LEAST_BITS_A_CHARACTER) return true
-  return hasKnownForm(text)
+  if (LONG_AND_MIXED.test(text) && entropy(text) >= MIN_BITS_PER_CHARACTER) return true
+  return hasKeyForm(text)
 }
 
-const isKnownForm = (word: string) => KNOWN_FORMS.some((form) => form.test(word))
-const hasKnownForm = (text: string) => text.split(BETWEEN_WORDS).some(isKnownForm)
+const isKeyForm = (word: string) => KEY_FORMS.some((form) => form.test(word))
+const hasKeyForm = (text: string) => text.split(BETWEEN_WORDS).some(isKeyForm)
 
 /** The text with a mask in place of each word that is a key by its form. A commit or an ID in a log stays readable. */
-export function maskKnownForms(text: string, mask: string): string {
-  const open = text.includes(PRIVATE_KEY) ? text.replace(PRIVATE_KEYS, mask) : text
-  return KNOWN_BEGINNING.test(open) ? open.replace(WORD, (word) => (isKnownForm(word) ? mask : word)) : open
+export function maskKeyForms(text: string, mask: string): string {
+  const withoutPrivateKeys = text.includes(PRIVATE_KEY) ? text.replace(PRIVATE_KEYS, mask) : text
+  return KEY_PREFIX.test(withoutPrivateKeys)
+    ? withoutPrivateKeys.replace(WORD, (word) => (isKeyForm(word) ? mask : word))
+    : withoutPrivateKeys
 }
 
 function entropy(text: string): number {

@@ -11,11 +11,11 @@ export interface NamedSecret {
 }
 
 export interface SecretNames {
-  all: readonly NamedSecret[]
+  entries: readonly NamedSecret[]
   nameOf(uscoId: string, field: string): string
 }
 
-interface Wish {
+interface NameRequest {
   uscoId: string
   toolkit: string
   field: string
@@ -25,23 +25,23 @@ interface Wish {
 }
 
 export function nameSecrets(toolkits: readonly StoredToolkit[]): SecretNames {
-  const wishes = toolkits.flatMap(wishesOf)
+  const requests = toolkits.flatMap(requestNames)
   const wanted = new Map<string, number>()
-  for (const { bare } of wishes) if (bare !== undefined) wanted.set(bare, (wanted.get(bare) ?? 0) + 1)
+  for (const { bare } of requests) if (bare !== undefined) wanted.set(bare, (wanted.get(bare) ?? 0) + 1)
   // A text of the record that is read as a variable must not become a secret by its name.
   const taken = new Set(toolkits.flatMap(literalNames))
   const names = new Map<string, NamedSecret>()
-  const isFree = ({ bare }: Wish) => bare !== undefined && wanted.get(bare) === 1 && !taken.has(bare)
-  const give = ({ uscoId, toolkit, field }: Wish, name: string) => {
+  const isFree = ({ bare }: NameRequest) => bare !== undefined && wanted.get(bare) === 1 && !taken.has(bare)
+  const assign = ({ uscoId, toolkit, field }: NameRequest, name: string) => {
     taken.add(name)
     names.set(keyOf(uscoId, field), { name, toolkit, field })
   }
-  const { bare = [], long = [] } = Object.groupBy(wishes, (wish) => (isFree(wish) ? 'bare' : 'long'))
-  for (const wish of bare) give(wish, wish.bare as string)
-  for (const wish of long) give(wish, freeName(wish.long, taken))
+  const { bare = [], long = [] } = Object.groupBy(requests, (request) => (isFree(request) ? 'bare' : 'long'))
+  for (const request of bare) assign(request, request.bare as string)
+  for (const request of long) assign(request, freeName(request.long, taken))
   return {
-    all: wishes.map(({ uscoId, field }) => names.get(keyOf(uscoId, field)) as NamedSecret),
-    nameOf: (uscoId, field) => names.get(keyOf(uscoId, field))?.name ?? shout(field),
+    entries: requests.map(({ uscoId, field }) => names.get(keyOf(uscoId, field)) as NamedSecret),
+    nameOf: (uscoId, field) => names.get(keyOf(uscoId, field))?.name ?? toEnvName(field),
   }
 }
 
@@ -55,17 +55,17 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
 }
 
 /** One wish for each secret that the record has, in the order of their places. */
-function wishesOf({ uscoId, toolkit }: StoredToolkit): Wish[] {
-  const wishes = new Map<string, Wish>()
-  const prefix = shout(toolkit.id)
+function requestNames({ uscoId, toolkit }: StoredToolkit): NameRequest[] {
+  const requests = new Map<string, NameRequest>()
+  const prefix = toEnvName(toolkit.id)
   for (const { text, before } of textsOf(toolkit.server))
     for (const { 1: field = '', index } of text.matchAll(PLACEHOLDER)) {
-      if (wishes.has(field)) continue
-      const own = wordFor(field, text.slice(0, index), before)
+      if (requests.has(field)) continue
+      const own = localName(field, text.slice(0, index), before)
       const bare = field.startsWith('env.') && /^[A-Za-z_]\w*$/.test(own) ? own : undefined
-      wishes.set(field, { uscoId, toolkit: toolkit.id, field, bare, long: `${prefix}_${shout(own)}` })
+      requests.set(field, { uscoId, toolkit: toolkit.id, field, bare, long: `${prefix}_${toEnvName(own)}` })
     }
-  return [...wishes.values()]
+  return [...requests.values()]
 }
 
 interface Text {
@@ -84,7 +84,7 @@ function* textsOf(value: unknown, before?: string): Generator<Text> {
 const textAt = (list: readonly unknown[], index: number) => (typeof list[index] === 'string' ? list[index] : undefined)
 
 /** What a secret is called where it stands: its field, the flag or parameter before it, or else only its kind. */
-function wordFor(field: string, textBefore: string, argumentBefore: string | undefined): string {
+function localName(field: string, textBefore: string, argumentBefore: string | undefined): string {
   const [, kind = '', rest = ''] = /^(env|values|secrets|headers|auth\.headers|auth|args|url)\.(.*)$/s.exec(field) ?? []
   if (kind !== 'args' && kind !== 'url') return rest || field
   const inText = /([\w.-]+)(?:=|:\s*(?:\w+\s+)?)$/.exec(textBefore.slice(-200))?.[1]
@@ -92,7 +92,7 @@ function wordFor(field: string, textBefore: string, argumentBefore: string | und
   return inText ?? inFlag ?? (kind === 'url' ? 'URL' : 'ARGUMENT')
 }
 
-function shout(text: string): string {
+function toEnvName(text: string): string {
   const word = text
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')

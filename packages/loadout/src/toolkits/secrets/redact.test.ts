@@ -21,12 +21,12 @@ describe('redaction of an encoded secret', () => {
     ['in base64 with more around it', base64(`{"user":"ann","password":"${secret}","x":1}`)],
     ['one byte later', base64(`u:${secret}!`)],
     ['two bytes later', base64(`us${secret}`)],
-  ])('%s', (_, told) => {
-    const masked = redact(`failed: ${told} at`, [secret])
+  ])('%s', (_, message) => {
+    const masked = redact(`failed: ${message} at`, [secret])
     expect(masked).toContain('•••')
     // What is left is less than the text around the secret, and one character at its end.
     expect(Buffer.from(masked, 'base64').toString()).not.toContain('word')
-    expect(masked.length).toBeLessThan(`failed: ${told} at`.length)
+    expect(masked.length).toBeLessThan(`failed: ${message} at`.length)
   })
 
   it('covers the decoded form of a secret that is encoded in its URL', () => {

@@ -3,14 +3,14 @@
  * as JSON, a URL or base64 write it. A text may have been cut: what is left of a secret at its ends goes too. What is a key
  * by its form goes, whoever's it is.
  */
-import { isStrong, maskKnownForms } from './looks-secret.ts'
+import { isStrong, maskKeyForms } from './looks-secret.ts'
 
-const SHORTEST = 4
+const MIN_LENGTH = 4
 /** A shorter text is masked only where it is a word of its own. */
-const SHORTEST_WITHIN = 8
+const MIN_SUBSTRING_LENGTH = 8
 /** Shorter ones, written in another way, could be any text. */
-const SHORTEST_ENCODED = 8
-const SHORTEST_PART = 8
+const MIN_ENCODED_LENGTH = 8
+const MIN_PART_LENGTH = 8
 /** What stands in place of a secret wherever something is shown. */
 export const MASK = '•••'
 
@@ -19,9 +19,9 @@ export function redact(text: string, secrets: readonly string[]): string {
   for (const secret of secrets) {
     const forms = secretForms(secret)
     masked = maskForms(masked, forms)
-    for (const form of forms) masked = withoutEnds(masked, form)
+    for (const form of forms) masked = maskCutEnds(masked, form)
   }
-  return maskKnownForms(masked, MASK)
+  return maskKeyForms(masked, MASK)
 }
 
 /** The text with a mask in place of each form. The longest forms come first. */
@@ -29,7 +29,7 @@ export function maskForms(text: string, forms: readonly string[]): string {
   let masked = text
   for (const form of forms)
     if (masked.includes(form))
-      masked = form.length < SHORTEST_WITHIN ? maskWords(masked, form) : masked.replaceAll(form, MASK)
+      masked = form.length < MIN_SUBSTRING_LENGTH ? maskWords(masked, form) : masked.replaceAll(form, MASK)
   return masked
 }
 
@@ -68,12 +68,12 @@ export function maskDeep(value: unknown, forms: readonly string[]): unknown {
 
 /** The texts in which a secret is looked for, the longest first. What is shorter than a secret can be is none. */
 export function secretForms(secret: string): string[] {
-  const forms = new Set(partsOf(secret).flatMap(writtenIn))
-  return [...forms].filter((form) => form.length >= SHORTEST).sort((a, b) => b.length - a.length)
+  const forms = new Set(secretParts(secret).flatMap(encodings))
+  return [...forms].filter((form) => form.length >= MIN_LENGTH).sort((a, b) => b.length - a.length)
 }
 
 /** It, and what is secret in it by itself. */
-function partsOf(secret: string): string[] {
+function secretParts(secret: string): string[] {
   const lines = secret.includes('\n')
     ? secret
         .split(/\r?\n/)
@@ -81,23 +81,23 @@ function partsOf(secret: string): string[] {
         .filter(isPart)
     : []
   const [, scheme = '', credentials = ''] = /^(Bearer|Basic|Token|ApiKey)\s+(\S.*)$/is.exec(secret) ?? []
-  const basic = scheme.toLowerCase() === 'basic' ? decodedBase64(credentials) : ''
+  const basic = scheme.toLowerCase() === 'basic' ? decodeBase64(credentials) : ''
   const password = secret.includes('://') ? (URL.parse(secret)?.password ?? '') : ''
   const parts = [secret, ...lines, credentials, basic, basic.slice(basic.indexOf(':') + 1), password]
   // In a URL secrets are kept as they are written there.
-  return [...new Set([...parts, ...parts.map(decoded)])].filter((part) => part !== '')
+  return [...new Set([...parts, ...parts.map(decodeUrl)])].filter((part) => part !== '')
 }
 
 /** Of several lines each that is a secret by itself: without white space, long and varied. */
 const isPart = (line: string) => !/\s/.test(line) && isStrong(line)
 
-function writtenIn(text: string): string[] {
+function encodings(text: string): string[] {
   const plain = [text, JSON.stringify(text).slice(1, -1)]
-  if (text.length < SHORTEST_ENCODED) return plain
-  const url = encodedFor(text)
+  if (text.length < MIN_ENCODED_LENGTH) return plain
+  const url = encodeUrl(text)
   const base64 = [0, 1, 2].map((before) => base64Within(text, before))
-  const forUrls = base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))
-  return [...plain, url, url.replaceAll('%20', '+'), ...base64, ...forUrls]
+  const base64Url = base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))
+  return [...plain, url, url.replaceAll('%20', '+'), ...base64, ...base64Url]
 }
 
 /** The part of its base64 that is the same whatever stands around it, with so many bytes before it in its group of three. */
@@ -109,24 +109,24 @@ function base64Within(text: string, before: number): string {
 }
 
 /** The text may end within a secret, or begin within one. */
-function withoutEnds(text: string, form: string): string {
+function maskCutEnds(text: string, form: string): string {
   const longest = Math.min(form.length - 1, text.length)
   let masked = text
-  for (let length = longest; length >= SHORTEST_PART; length--)
+  for (let length = longest; length >= MIN_PART_LENGTH; length--)
     if (masked.endsWith(form.slice(0, length))) {
       masked = `${masked.slice(0, -length)}${MASK}`
       break
     }
-  for (let length = longest; length >= SHORTEST_PART; length--)
+  for (let length = longest; length >= MIN_PART_LENGTH; length--)
     if (masked.startsWith(form.slice(-length))) return `${MASK}${masked.slice(length)}`
   return masked
 }
 
-function encodedFor(text: string): string {
+function encodeUrl(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-function decoded(text: string): string {
+function decodeUrl(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -134,7 +134,7 @@ function decoded(text: string): string {
   }
 }
 
-function decodedBase64(text: string): string {
+function decodeBase64(text: string): string {
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)))
   } catch {

@@ -11,11 +11,11 @@ import { maskUrl, PLACEHOLDER } from './url-secrets.ts'
 const NAMED = /^(?:env|headers|values)\.(.+)$/s
 /** Fields that hold nothing but a secret: tokens, client secrets, a custom toolkit's secrets, secret inputs. */
 const DECLARED = /^(?:secrets\.|auth\.(?!headers\.)|(?:args|url)\.input\d+$)/
-const CARRIED = 'carried.'
-const SHORTEST_DECLARED = 4
+const CONTEXT_PREFIX = 'carried.'
+const MIN_DECLARED_LENGTH = 4
 const PATH = /^(?:\/|~\/|\.{1,2}\/|[A-Za-z]:\\)/
 const MAX_JSON_LENGTH = 64 * 1024
-const DEEPEST_JSON = 8
+const MAX_JSON_DEPTH = 8
 /** `Server=db;Password=hunter22;` */
 const PAIR = /(?:^|[;\s])([\w -]{1,60})=([^;\s]+)/g
 
@@ -26,8 +26,8 @@ export function secretValues(opened: Readonly<Record<string, string>>): readonly
 
 /** Whether a stored field counts as a secret for people, by what its name says: a `PATH` in `env` does not. */
 export function isSecretField(field: string): boolean {
-  const plain = withoutCarried(field)
-  const name = NAMED.exec(plain)?.[1]
+  const path = withoutContextPrefix(field)
+  const name = NAMED.exec(path)?.[1]
   return name === undefined || isSecretName(name)
 }
 
@@ -35,12 +35,13 @@ export function isSecretField(field: string): boolean {
 export const secretFieldsOf = (server: Server): string[] =>
   [...new Set([...JSON.stringify(server).matchAll(PLACEHOLDER)].map(([, field = '']) => field))].filter(isSecretField)
 
-const withoutCarried = (field: string) => (field.startsWith(CARRIED) ? field.slice(CARRIED.length) : field)
+const withoutContextPrefix = (field: string) =>
+  field.startsWith(CONTEXT_PREFIX) ? field.slice(CONTEXT_PREFIX.length) : field
 
 function secretsIn(field: string, value: string): string[] {
-  const plain = withoutCarried(field)
-  if (DECLARED.test(plain)) return value.length >= SHORTEST_DECLARED ? [value] : []
-  const name = NAMED.exec(plain)?.[1]
+  const path = withoutContextPrefix(field)
+  if (DECLARED.test(path)) return value.length >= MIN_DECLARED_LENGTH ? [value] : []
+  const name = NAMED.exec(path)?.[1]
   // An argument, a part of a URL or a sign-in header was taken out of the record because it looked like a secret.
   return valueSecrets(value, name === undefined || isSecretName(name), 0)
 }
@@ -68,24 +69,24 @@ function secretsOfUrl(value: string): string[] | undefined {
 function insideJson(value: string, depth: number): string[] | undefined {
   if (!/^\s*[{[]/.test(value) || value.length > MAX_JSON_LENGTH) return undefined
   try {
-    return leafSecrets(JSON.parse(value), '', depth)
+    return jsonSecrets(JSON.parse(value), '', depth)
   } catch {
     return undefined
   }
 }
 
-function leafSecrets(value: unknown, name: string, depth: number): string[] {
-  if (depth > DEEPEST_JSON) return []
+function jsonSecrets(value: unknown, name: string, depth: number): string[] {
+  if (depth > MAX_JSON_DEPTH) return []
   if (typeof value === 'string') return valueSecrets(value, isSecretName(name), depth + 1)
-  if (Array.isArray(value)) return value.flatMap((item) => leafSecrets(item, name, depth + 1))
+  if (Array.isArray(value)) return value.flatMap((item) => jsonSecrets(item, name, depth + 1))
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, inner]) => leafSecrets(inner, key, depth + 1))
+  return Object.entries(value).flatMap(([key, inner]) => jsonSecrets(inner, key, depth + 1))
 }
 
 const insidePairs = (value: string): string[] =>
   [...value.slice(0, MAX_JSON_LENGTH).matchAll(PAIR)]
-    .filter(([, name = '', one = '']) => isSecretName(name) && isStrong(one))
-    .map(([, , one = '']) => one)
+    .filter(([, name = '', text = '']) => isSecretName(name) && isStrong(text))
+    .map(([, , text = '']) => text)
 
 const linesOf = (value: string) =>
   value.includes('PRIVATE KEY-----') ? [value] : value.split(/\r?\n/).map((line) => line.trim())

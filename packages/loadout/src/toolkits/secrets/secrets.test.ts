@@ -58,7 +58,7 @@ describe('takeSecrets', () => {
       const again = takeSecrets(readServer(taken.server), Object.keys(taken.secrets))
       expect(again.server).toEqual(taken.server)
       expect(again.secrets).toEqual({})
-      expect(again.kept.sort()).toEqual(Object.keys(taken.secrets).sort())
+      expect(again.retained.sort()).toEqual(Object.keys(taken.secrets).sort())
     })
 
   it('keeps ordinary arguments and URLs readable', () => {
@@ -83,7 +83,7 @@ describe('takeSecrets', () => {
       args: ['--verbose', '--key', 'another-secret-9Z', ...(server as { args: string[] }).args],
     }
     const again = takeSecrets(readServer(moved), Object.keys(secrets))
-    expect(again.kept).toEqual(Object.keys(secrets))
+    expect(again.retained).toEqual(Object.keys(secrets))
     expect(Object.values(again.secrets)).toEqual(['another-secret-9Z'])
     expect(Object.keys(again.secrets)).not.toEqual(Object.keys(secrets))
   })
@@ -138,14 +138,14 @@ describe('secrets given beside the record', () => {
   const server = (arg: string) => readServer({ command: 'x', args: ['--db', arg] })
 
   it('fill the placeholders of the record, however plain their values are', () => {
-    const { secrets, kept } = takeSecrets(server('--name=${secret:args.input0}'), [], { 'args.input0': 'x' })
-    expect([secrets, kept]).toEqual([{ 'args.input0': 'x' }, []])
+    const { secrets, retained } = takeSecrets(server('--name=${secret:args.input0}'), [], { 'args.input0': 'x' })
+    expect([secrets, retained]).toEqual([{ 'args.input0': 'x' }, []])
   })
 
   it('are the only secrets that the record can name, and stored ones are not kept', () => {
     const stored = ['args.0', 'env.A']
     for (const record of [server('${secret:args.0}'), readServer({ command: 'x', env: { A: '${secret:env.A}' } })]) {
-      expect(takeSecrets(record, stored).kept).toHaveLength(1)
+      expect(takeSecrets(record, stored).retained).toHaveLength(1)
       expect(() => takeSecrets(record, stored, {})).toThrow('names no secret')
     }
   })

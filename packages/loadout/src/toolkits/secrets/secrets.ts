@@ -14,23 +14,24 @@ export interface TakenSecrets {
   /** New secrets by field. */
   secrets: Record<string, string>
   /** Fields whose stored secret stays. What is in neither is to be cleared. */
-  kept: string[]
+  retained: string[]
 }
 
 /** With `given` the placeholders of the record mean those secrets, and none that is stored. */
 export function takeSecrets(
   server: Server,
   stored: readonly string[],
-  given?: Readonly<Record<string, string>>,
+  inlineSecrets?: Readonly<Record<string, string>>,
 ): TakenSecrets {
-  const taker = new Taker(stored, given)
-  return { server: taker.server(server), secrets: taker.secrets, kept: taker.kept }
+  const extractor = new SecretExtractor(stored, inlineSecrets)
+  return { server: extractor.server(server), secrets: extractor.secrets, retained: extractor.retained }
 }
 
 /** The record with its secrets put back, for a connection. */
 export function fillSecrets(server: Server, secrets: Readonly<Record<string, string>>): Server {
   const fill = (value: unknown): unknown => {
-    if (typeof value === 'string') return value.replace(PLACEHOLDER, (_, field: string) => lookUp(secrets, field))
+    if (typeof value === 'string')
+      return value.replace(PLACEHOLDER, (_, field: string) => requireSecret(secrets, field))
     if (Array.isArray(value)) return value.map(fill)
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner)]))
@@ -42,23 +43,23 @@ export function fillSecrets(server: Server, secrets: Readonly<Record<string, str
 
 type Pairs = Record<string, string>
 
-function lookUp(secrets: Readonly<Record<string, string>>, field: string): string {
+function requireSecret(secrets: Readonly<Record<string, string>>, field: string): string {
   if (Object.hasOwn(secrets, field)) return secrets[field] as string
   throw new HostError('secret-missing', { detail: `The secret "${field}" is not stored.` })
 }
 
 const OAUTH_SECRETS = ['clientSecret', 'privateKey', 'assertion', 'idpClientSecret', 'idToken'] as const
 
-class Taker {
+class SecretExtractor {
   readonly secrets: Record<string, string> = {}
-  readonly kept: string[] = []
+  readonly retained: string[] = []
   readonly #stored: ReadonlySet<string>
-  readonly #given: Readonly<Record<string, string>> | undefined
+  readonly #inlineSecrets: Readonly<Record<string, string>> | undefined
   #next = 0
 
-  constructor(stored: readonly string[], given?: Readonly<Record<string, string>>) {
+  constructor(stored: readonly string[], inlineSecrets?: Readonly<Record<string, string>>) {
     this.#stored = new Set(stored)
-    this.#given = given
+    this.#inlineSecrets = inlineSecrets
   }
 
   server(server: Server): Server {
@@ -93,7 +94,7 @@ class Taker {
       case 'none':
         return auth
       case 'bearer':
-        return { ...auth, token: this.#whole('auth.token', auth.token) }
+        return { ...auth, token: this.#replaceWhole('auth.token', auth.token) }
       case 'headers':
         return { ...auth, headers: this.#record('auth.headers', auth.headers) }
       case 'oauth':
@@ -102,22 +103,22 @@ class Taker {
   }
 
   #oauth(auth: Extract<Auth, { type: 'oauth' }>): Partial<Record<(typeof OAUTH_SECRETS)[number], string>> {
-    const given = OAUTH_SECRETS.flatMap((field) => {
+    const entries = OAUTH_SECRETS.flatMap((field) => {
       const value = auth[field]
-      return value === undefined ? [] : [[field, this.#whole(`auth.${field}`, value)] as const]
+      return value === undefined ? [] : [[field, this.#replaceWhole(`auth.${field}`, value)] as const]
     })
-    return Object.fromEntries(given)
+    return Object.fromEntries(entries)
   }
 
   #record(prefix: string, record: Record<string, string>): Record<string, string> {
     return Object.fromEntries(
-      Object.entries(record).map(([name, value]) => [name, this.#whole(`${prefix}.${name}`, value)]),
+      Object.entries(record).map(([name, value]) => [name, this.#replaceWhole(`${prefix}.${name}`, value)]),
     )
   }
 
-  #whole(field: string, value: string): string {
+  #replaceWhole(field: string, value: string): string {
     const placeholder = placeholderFor(field)
-    if (value === placeholder) this.#keep(field, field)
+    if (value === placeholder) this.#retain(field, field)
     else if (value.includes('${secret:')) throw missing(field)
     else if (value !== '') this.secrets[field] = value
     return value === '' ? '' : placeholder
@@ -125,14 +126,14 @@ class Taker {
 
   // `--token X`, `--api-key=X`, `GITHUB_TOKEN=X`, `Authorization: Bearer X`, a URL with X in it, or X by itself.
   #argument(arg: string, before: string | undefined): string {
-    const hasKept = this.#keepPlaceholders('args', arg)
-    const take = (secret: string) => this.#piece('args', secret)
+    const hasPlaceholders = this.#retainPlaceholders('args', arg)
+    const take = (secret: string) => this.#replacePart('args', secret)
     const [, name = '', value = ''] = /^(-{0,2}[\w.-]+(?:=|:\s+))(.+)$/s.exec(arg) ?? []
     const url = maskUrl(value, take)
     if (url !== undefined) return name + url
     const whole = maskUrl(arg, take)
     if (whole !== undefined) return whole
-    if (hasKept) return arg
+    if (hasPlaceholders) return arg
     const namedBefore = before?.startsWith('-') === true && !before.includes('=') && isSecretName(before)
     if (namedBefore && !arg.startsWith('-')) return take(arg)
     if (name !== '' && (isSecretName(name) || looksSecret(value))) return name + take(value)
@@ -140,30 +141,30 @@ class Taker {
   }
 
   #url(text: string): string {
-    this.#keepPlaceholders('url', text)
-    const masked = maskUrl(text, (secret) => this.#piece('url', secret))
+    this.#retainPlaceholders('url', text)
+    const masked = maskUrl(text, (secret) => this.#replacePart('url', secret))
     if (masked === undefined) throw missing('url')
     return masked
   }
 
   /** Whether there were any. Each must stand where its secret stood. */
-  #keepPlaceholders(prefix: string, text: string): boolean {
+  #retainPlaceholders(prefix: string, text: string): boolean {
     const fields = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] as string)
     for (const field of fields) {
       if (!field.startsWith(`${prefix}.`)) throw missing(prefix)
-      this.#keep(field, prefix)
+      this.#retain(field, prefix)
     }
     return fields.length > 0
   }
 
-  #keep(field: string, place: string): void {
-    const known = this.#given ? Object.hasOwn(this.#given, field) : this.#stored.has(field)
-    if (!known) throw missing(place)
-    if (this.#given) this.secrets[field] = this.#given[field] as string
-    else this.kept.push(field)
+  #retain(field: string, path: string): void {
+    const exists = this.#inlineSecrets ? Object.hasOwn(this.#inlineSecrets, field) : this.#stored.has(field)
+    if (!exists) throw missing(path)
+    if (this.#inlineSecrets) this.secrets[field] = this.#inlineSecrets[field] as string
+    else this.retained.push(field)
   }
 
-  #piece(prefix: string, secret: string): string {
+  #replacePart(prefix: string, secret: string): string {
     let field = `${prefix}.${this.#next++}`
     while (this.#stored.has(field) || Object.hasOwn(this.secrets, field)) field = `${prefix}.${this.#next++}`
     this.secrets[field] = secret

@@ -8,10 +8,10 @@ export const PLACEHOLDER = /\$\{secret:([^}]+)\}/g
 
 /** `take` stores a secret and gives the placeholder for it. Undefined where the text is no URL with an authority. */
 export function maskUrl(text: string, take: (secret: string) => string): string | undefined {
-  const kept: string[] = []
+  const placeholders: string[] = []
   const mark = markFor(text)
   // Placeholders hold characters that no URL does; a mark stands for each while it is read.
-  const readable = text.replace(PLACEHOLDER, (placeholder) => `${mark}${kept.push(placeholder) - 1}x`)
+  const readable = text.replace(PLACEHOLDER, (placeholder) => `${mark}${placeholders.push(placeholder) - 1}x`)
   const url = readable.includes('://') ? URL.parse(readable) : null
   if (!url) return undefined
   let taken = false
@@ -36,13 +36,14 @@ export function maskUrl(text: string, take: (secret: string) => string): string 
   const hash = mask(url.hash.slice(1), looksSecret(decode(url.hash.slice(1))))
   const masked = `${url.protocol}//${userinfo}${url.host}${path}${query === '' ? '' : `?${query}`}${hash === '' ? '' : `#${hash}`}`
   // Without a secret of its own it stays as it was written.
-  return taken ? restore(masked, mark, kept) : text
+  return taken ? restore(masked, mark, placeholders) : text
 }
 
 function maskPair(pair: string, mask: (part: string, isSecret: boolean) => string): string {
   const equals = pair.indexOf('=')
   if (equals < 0) return mask(pair, looksSecret(decode(pair)))
-  const [name, value] = [pair.slice(0, equals), pair.slice(equals + 1)]
+  const name = pair.slice(0, equals)
+  const value = pair.slice(equals + 1)
   return `${name}=${mask(value, isSecretName(decode(name)) || looksSecret(decode(value)))}`
 }
 
@@ -60,5 +61,5 @@ function markFor(text: string): string {
   return mark
 }
 
-const restore = (text: string, mark: string, kept: readonly string[]) =>
-  text.replace(new RegExp(`${mark}(\\d+)x`, 'g'), (_, index: string) => kept[Number(index)] ?? '')
+const restore = (text: string, mark: string, placeholders: readonly string[]) =>
+  text.replace(new RegExp(`${mark}(\\d+)x`, 'g'), (_, index: string) => placeholders[Number(index)] ?? '')

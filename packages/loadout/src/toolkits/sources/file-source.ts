@@ -6,7 +6,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { HostError } from '../../errors.ts'
 import { isObject } from '../../schema/read/field-aliases.ts'
-import { lineOf, readConfigText } from '../../schema/read/read-config-text.ts'
+import { lineAtPath, readConfigText } from '../../schema/read/read-config-text.ts'
 import type { SourceRead, ToolkitSource } from './sources.ts'
 
 export interface FileSourceOptions {
@@ -16,32 +16,32 @@ export interface FileSourceOptions {
   pollMs?: number
 }
 
-const LEAST_GONE_MS = 50
+const MIN_SETTLE_MS = 50
 
 /** Under which of these a file has its servers; without any, the file itself is the map. */
 const WRAPPERS = ['mcpServers', 'servers']
 
 export function fileSource({ paths, pollMs = 500 }: FileSourceOptions): ToolkitSource {
-  const places = paths.map((path) => resolve(path))
+  const candidates = paths.map((path) => resolve(path))
   return {
-    async follow(tell) {
-      let seen = await look(places)
-      await tell(await readSource(seen, undefined))
+    async follow(onRead) {
+      let current = await statFirst(candidates)
+      await onRead(await readSource(current, undefined))
       let stopped = false
       let timer: ReturnType<typeof setTimeout> | undefined
-      const again = async () => {
-        const now = await look(places)
+      const poll = async () => {
+        const now = await statFirst(candidates)
         // Editors put a new file in the place of the old one: it is gone for a moment, and only for that.
-        const settled = now.path === seen.path || (await stillSo(places, now, pollMs))
-        if (now.mark !== seen.mark && settled) {
-          const before = seen.path
-          seen = now
+        const settled = now.path === current.path || (await isUnchanged(candidates, now, pollMs))
+        if (now.mark !== current.mark && settled) {
+          const before = current.path
+          current = now
           // What goes wrong in taking it is told by whoever takes it; the next change is another chance.
-          await tell(await readSource(now, before)).catch(() => {})
+          await onRead(await readSource(now, before)).catch(() => {})
         }
-        if (!stopped) timer = setTimeout(again, pollMs).unref()
+        if (!stopped) timer = setTimeout(poll, pollMs).unref()
       }
-      timer = setTimeout(again, pollMs).unref()
+      timer = setTimeout(poll, pollMs).unref()
       return () => {
         stopped = true
         clearTimeout(timer)
@@ -50,7 +50,7 @@ export function fileSource({ paths, pollMs = 500 }: FileSourceOptions): ToolkitS
   }
 }
 
-interface Look {
+interface FileStatus {
   path: string | undefined
   /** Changes whenever the file does. */
   mark: string
@@ -58,8 +58,8 @@ interface Look {
   problem?: string
 }
 
-async function look(places: readonly string[]): Promise<Look> {
-  for (const path of places) {
+async function statFirst(candidates: readonly string[]): Promise<FileStatus> {
+  for (const path of candidates) {
     try {
       const found = await stat(path)
       if (!found.isFile()) return { path, mark: `${path} is no file`, problem: 'is not a file' }
@@ -73,24 +73,24 @@ async function look(places: readonly string[]): Promise<Look> {
   return { path: undefined, mark: '' }
 }
 
-async function stillSo(places: readonly string[], { path }: Look, afterMs: number): Promise<boolean> {
-  await new Promise((done) => setTimeout(done, Math.max(afterMs, LEAST_GONE_MS)).unref())
-  return (await look(places)).path === path
+async function isUnchanged(candidates: readonly string[], { path }: FileStatus, afterMs: number): Promise<boolean> {
+  await new Promise((done) => setTimeout(done, Math.max(afterMs, MIN_SETTLE_MS)).unref())
+  return (await statFirst(candidates)).path === path
 }
 
 /** `before` is the file that was read last: where another is used now, what it said is over. */
-async function readSource({ path, problem }: Look, before: string | undefined): Promise<SourceRead> {
-  const over = before !== undefined && before !== path ? { over: before } : {}
-  if (path === undefined) return over
+async function readSource({ path, problem }: FileStatus, before: string | undefined): Promise<SourceRead> {
+  const replaces = before !== undefined && before !== path ? { replaces: before } : {}
+  if (path === undefined) return replaces
   try {
     if (problem !== undefined) throw new HostError('config-invalid', { detail: problem })
     const text = await readFile(path, 'utf8')
     const { records, prefix } = recordsIn(readConfigText(text))
-    return { ...over, source: path, records, lineOf: (place) => lineOf(text, [...prefix, ...place]) }
+    return { ...replaces, source: path, records, lineOf: (entryPath) => lineAtPath(text, [...prefix, ...entryPath]) }
   } catch (error) {
-    const told = HostError.is(error) ? error.message : `cannot be read (${(error as NodeJS.ErrnoException).code})`
-    const [, line] = /line (\d+)/.exec(told) ?? []
-    return { source: path, problems: [{ source: path, message: told, ...(line ? { line: Number(line) } : {}) }] }
+    const message = HostError.is(error) ? error.message : `cannot be read (${(error as NodeJS.ErrnoException).code})`
+    const [, line] = /line (\d+)/.exec(message) ?? []
+    return { source: path, problems: [{ source: path, message, ...(line ? { line: Number(line) } : {}) }] }
   }
 }
 

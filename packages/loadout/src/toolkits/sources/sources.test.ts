@@ -85,8 +85,8 @@ describe('a config file', () => {
     await write(here, { kb: remote, other: remote })
     open()
     expect(await names()).toEqual(['kb', 'other'])
-    const told: object[] = []
-    host.events.on('source-broken', ({ type: _, userId: _user, ...problem }) => told.push(problem))
+    const reported: object[] = []
+    host.events.on('source-broken', ({ type: _, userId: _user, ...problem }) => reported.push(problem))
     await writeFile(here, '{\n  "mcpServers": {\n    "kb": { "url": }\n  }\n}')
     // A file that is read while it is written is broken too, for a moment.
     await vi.waitFor(() => expect(host.sources.problems()).toMatchObject([{ source: here, line: 3 }]), soon)
@@ -99,7 +99,7 @@ describe('a config file', () => {
     await vi.waitFor(() => expect(host.sources.problems()).toEqual([problem]), soon)
     expect(await names()).toEqual(['kb', 'new'])
     expect((await host.toolkits.find('ann', 'kb')).toolkit.server).toMatchObject(remote)
-    expect(told).toMatchObject(expect.arrayContaining([expect.objectContaining({ line: 3 }), problem]))
+    expect(reported).toMatchObject(expect.arrayContaining([expect.objectContaining({ line: 3 }), problem]))
     await write(here, { kb: remote })
     await vi.waitFor(() => expect(host.sources.problems()).toEqual([]), soon)
   })

@@ -15,7 +15,7 @@ import { optionsOf, type StoredToolkit } from '../stored-toolkit.ts'
 
 export interface ToolkitSource {
   /** Tells what the source says, now and whenever it changes. Resolves after the first time. */
-  follow(tell: (read: SourceRead) => Promise<void>): Promise<() => void>
+  follow(onRead: (read: SourceRead) => Promise<void>): Promise<() => void>
 }
 
 export interface SourceRead {
@@ -26,7 +26,7 @@ export interface SourceRead {
   /** Whether entries that are not in `records` are over. @default true */
   complete?: boolean
   /** A source that was read before, and whose word is over. */
-  over?: string
+  replaces?: string
   /** What is wrong with it. */
   problems?: SourceProblem[]
   /** The line of an entry, where the source has lines. */
@@ -59,33 +59,33 @@ export interface SourceDeps {
 
 const APP = { tier: 'app' } as const
 
-export function createSources(parts: SourceDeps, sources: readonly ToolkitSource[]): Sources {
+export function createSources(deps: SourceDeps, sources: readonly ToolkitSource[]): Sources {
   /** What each source said last: what is wrong, and which toolkits it defines. */
-  const said = new Map<ToolkitSource, Said>()
+  const states = new Map<ToolkitSource, SourceState>()
   let queue: Promise<unknown> = Promise.resolve()
   let started: Promise<Array<() => void>> | undefined
 
-  const take = async (source: ToolkitSource, read: SourceRead) => {
-    const before = said.get(source)
-    if (read.over !== undefined) await end(parts, read.over)
+  const applyRead = async (source: ToolkitSource, read: SourceRead) => {
+    const before = states.get(source)
+    if (read.replaces !== undefined) await removeAll(deps, read.replaces)
     const found = [...(read.problems ?? [])]
-    const applied = read.records && read.source !== undefined ? await apply(parts, read.source, read) : undefined
+    const applied = read.records && read.source !== undefined ? await apply(deps, read.source, read) : undefined
     if (applied) found.push(...applied.problems)
     // What cannot be read now still defines what it did.
     const ids = applied?.ids ?? (read.source === undefined ? new Set<string>() : (before?.ids ?? new Set<string>()))
-    said.set(source, { source: read.source, ids, problems: found })
-    for (const problem of found) parts.onProblem?.(problem)
+    states.set(source, { source: read.source, ids, problems: found })
+    for (const problem of found) deps.onProblem?.(problem)
   }
   // One at a time: two sources that name the same toolkit must not cross.
-  const tell = (source: ToolkitSource) => (read: SourceRead) => {
-    const done = queue.then(() => take(source, read))
+  const onRead = (source: ToolkitSource) => (read: SourceRead) => {
+    const done = queue.then(() => applyRead(source, read))
     queue = done.catch(() => {})
     return done
   }
   const start = async () => {
     const stops: Array<() => void> = []
     try {
-      for (const source of sources) stops.push(await source.follow(tell(source)))
+      for (const source of sources) stops.push(await source.follow(onRead(source)))
     } catch (error) {
       for (const stop of stops) stop()
       throw error
@@ -100,8 +100,8 @@ export function createSources(parts: SourceDeps, sources: readonly ToolkitSource
         throw error
       })
     },
-    problems: () => [...said.values()].flatMap((one) => one.problems),
-    defines: (source, id) => [...said.values()].some((one) => one.source === source && one.ids.has(id)),
+    problems: () => [...states.values()].flatMap((state) => state.problems),
+    defines: (source, id) => [...states.values()].some((state) => state.source === source && state.ids.has(id)),
     async close() {
       const stops = await started?.catch(() => [])
       for (const stop of stops ?? []) stop()
@@ -110,23 +110,24 @@ export function createSources(parts: SourceDeps, sources: readonly ToolkitSource
   }
 }
 
-interface Said {
+interface SourceState {
   source: string | undefined
   ids: ReadonlySet<string>
   problems: readonly SourceProblem[]
 }
 
-async function of(parts: SourceDeps, source: string): Promise<StoredToolkit[]> {
-  return (await parts.registry.appStored()).filter((one) => one.toolkit.source === source)
+async function toolkitsFrom(deps: SourceDeps, source: string): Promise<StoredToolkit[]> {
+  return (await deps.registry.appStored()).filter((stored) => stored.toolkit.source === source)
 }
 
-async function end(parts: SourceDeps, source: string): Promise<void> {
-  for (const gone of await of(parts, source)) await parts.registry.remove(gone.uscoId, APP, source).catch(ignoreMissing)
+async function removeAll(deps: SourceDeps, source: string): Promise<void> {
+  for (const stale of await toolkitsFrom(deps, source))
+    await deps.registry.remove(stale.uscoId, APP, source).catch(ignoreMissing)
 }
 
 /** Brings what is stored to what the source says. Gives what it defines, and what could not be brought. */
 async function apply(
-  parts: SourceDeps,
+  deps: SourceDeps,
   source: string,
   { records = {}, lineOf, complete = true }: SourceRead,
 ): Promise<{ ids: Set<string>; problems: SourceProblem[] }> {
@@ -137,7 +138,7 @@ async function apply(
     try {
       if (ids.has(id)) throw new HostError('conflict', { detail: `another entry makes the same id, "${id}"` })
       ids.add(id)
-      await put(parts, { source, id, name, record })
+      await upsert(deps, { source, id, name, record })
     } catch (thrown) {
       const error = HostError.from(thrown)
       const path = error.errors?.[0]?.path.split('.') ?? []
@@ -147,14 +148,14 @@ async function apply(
     }
   }
   if (complete)
-    for (const gone of await of(parts, source))
-      if (!ids.has(gone.toolkit.id)) await parts.registry.remove(gone.uscoId, APP, source).catch(ignoreMissing)
+    for (const stale of await toolkitsFrom(deps, source))
+      if (!ids.has(stale.toolkit.id)) await deps.registry.remove(stale.uscoId, APP, source).catch(ignoreMissing)
   return { ids, problems }
 }
 
 const idOf = (name: string, record: unknown) => {
-  const given = (record as { id?: unknown } | null)?.id
-  return typeof given === 'string' ? given : slugFrom(name)
+  const explicitId = (record as { id?: unknown } | null)?.id
+  return typeof explicitId === 'string' ? explicitId : slugFrom(name)
 }
 
 interface Entry {
@@ -164,30 +165,30 @@ interface Entry {
   record: unknown
 }
 
-async function put(parts: SourceDeps, { source, id, name, record }: Entry): Promise<void> {
+async function upsert(deps: SourceDeps, { source, id, name, record }: Entry): Promise<void> {
   const input = { id, name, ...(record as object) }
-  const before = await parts.registry.appStored()
+  const before = await deps.registry.appStored()
   // An entry that got another id is another toolkit; its name must be free first.
   const renamed = before.find(
-    (one) => one.toolkit.source === source && one.toolkit.name === name && one.toolkit.id !== id,
+    (stored) => stored.toolkit.source === source && stored.toolkit.name === name && stored.toolkit.id !== id,
   )
-  if (renamed) await parts.registry.remove(renamed.uscoId, APP, source).catch(ignoreMissing)
-  const existing = before.find((one) => one.toolkit.id === id)
+  if (renamed) await deps.registry.remove(renamed.uscoId, APP, source).catch(ignoreMissing)
+  const existing = before.find((stored) => stored.toolkit.id === id)
   if (existing && existing.toolkit.source !== source)
     throw new HostError('conflict', {
       detail: `the app has a toolkit "${id}" already, from ${existing.toolkit.source ?? 'an operator'}`,
     })
-  const { input: plain, functions } = takeFunctions(input)
+  const { input: serializable, functions } = takeFunctions(input)
   // Functions live in this process: they are given anew each time.
-  if (existing && (await isSame(parts, existing, plain))) return parts.registry.bind(existing, functions)
-  await parts.registry.register(input, APP, { source })
+  if (existing && (await isSame(deps, existing, serializable))) return deps.registry.bind(existing, functions)
+  await deps.registry.register(input, APP, { source })
 }
 
 /** Nothing is written where nothing changed, so that a restart closes no connection and asks nobody to look anew. */
-async function isSame(parts: SourceDeps, existing: StoredToolkit, input: unknown): Promise<boolean> {
-  const { toolkit: wanted } = readToolkit(input, { defaults: await parts.registry.defaults() })
+async function isSame(deps: SourceDeps, existing: StoredToolkit, input: unknown): Promise<boolean> {
+  const { toolkit: wanted } = readToolkit(input, { defaults: await deps.registry.defaults() })
   // Where the key of the secrets is lost, writing them anew mends it.
-  const secrets = await parts.secrets({ userId: existing.userId, toolkit: existing.uscoId }).catch(() => undefined)
+  const secrets = await deps.secrets({ userId: existing.userId, toolkit: existing.uscoId }).catch(() => undefined)
   if (!secrets) return false
   const { toolkit } = existing
   const { source: _, ...options } = optionsOf(toolkit)
@@ -204,8 +205,8 @@ function ignoreMissing(error: unknown): void {
 /** Records that the app's code gives. Another host over the same storage may be given others, so nothing is over. */
 export function inlineSource(source: string, records: Record<string, unknown>): ToolkitSource {
   return {
-    async follow(tell) {
-      await tell({ source, records, complete: false })
+    async follow(onRead) {
+      await onRead({ source, records, complete: false })
       return () => {}
     },
   }

@@ -5,7 +5,7 @@
 import { redactArguments } from '../../audit/redact/redact-arguments.ts'
 import type { ActiveRun } from '../../runs/engine.ts'
 import type { Json, JsonObject } from '../../schema/json.ts'
-import { maskKnownForms } from '../../toolkits/secrets/looks-secret.ts'
+import { maskKeyForms } from '../../toolkits/secrets/looks-secret.ts'
 import { MASK, maskForms } from '../../toolkits/secrets/redact.ts'
 import type { RunSnapshot } from '../run-snapshot.ts'
 
@@ -23,7 +23,7 @@ export function createRedactor({ input: kept }: Pick<ActiveRun, 'input'>, given:
   const whole = { input, given }
   const shown = redactArguments(whole, { schema: { type: 'object', properties }, whole: true })
   const secrets = [...new Set(hiddenIn(whole, shown))].sort((a, b) => b.length - a.length)
-  const text = (said: string) => maskKnownForms(maskForms(said, secrets), MASK)
+  const text = (said: string) => maskKeyForms(maskForms(said, secrets), MASK)
   const clean = (value: Json): Json => {
     if (typeof value === 'string') return text(value)
     if (Array.isArray(value)) return value.map(clean)
