@@ -299,7 +299,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     threads,
     preferences,
     mayWiden: options.mayWiden,
-    usedBy: async (userId) => toolkitsByUse(await learned.of(userId)),
+    usedBy: async (userId) => toolkitsByUse(await learned.list(userId)),
     foresight: createPolicyPreview({ policy, rules, grants, app }),
   })
 

@@ -1,7 +1,7 @@
 /** How a host searches, made of what an app gives: words always, meaning where there is a source of it, and what users did. */
 import type { ReadCache, Storage } from '../storage/storage.ts'
 import { createSearcher, type MeasuredSearcher } from './searcher.ts'
-import { createLearned, type LearnedDeps, type ToolUsage } from './usage/tool-usage.ts'
+import { createToolUsage, type ToolUsage, type ToolUsageDeps } from './usage/tool-usage.ts'
 import { type VectorSource, vectorsFrom } from './vectors/bundled-vectors.ts'
 import { type Embedder, type EmbedTexts, readEmbedder } from './vectors/embedder.ts'
 import { createToolVectors, type ToolVectors } from './vectors/tool-vectors.ts'
@@ -17,7 +17,7 @@ export interface SearchSetup {
   learn?: boolean | undefined
 }
 
-export interface SearchBase extends Pick<LearnedDeps, 'goneSince'> {
+export interface SearchBase extends Pick<ToolUsageDeps, 'goneSince'> {
   storage: Storage
   cache: ReadCache
 }
@@ -27,7 +27,7 @@ export function createSearch(
   setup: SearchSetup = {},
 ): { searcher: MeasuredSearcher; learned: ToolUsage } {
   const { vectors, embedder, embedderWaitMs: waitMs, learn: enabled } = setup
-  const learned = createLearned({ ...base, enabled })
+  const learned = createToolUsage({ ...base, enabled })
   const searcher = createSearcher({
     learned,
     vectors: vectorsFrom(vectors),
@@ -38,9 +38,9 @@ export function createSearch(
 
 /** Vectors are kept by the embedder's name, where it has one. */
 export function vectorsBy(
-  given: Embedder | EmbedTexts,
+  source: Embedder | EmbedTexts,
   { storage, waitMs }: { storage?: Storage | undefined; waitMs?: number | undefined },
 ): ToolVectors {
-  const { embedder, isNamed } = readEmbedder(given)
+  const { embedder, isNamed } = readEmbedder(source)
   return createToolVectors(embedder, isNamed ? storage : undefined, { waitMs })
 }

@@ -34,9 +34,11 @@ type Part = string | Record<string, unknown>
 function partsOf(message: History[number]): Part[] {
   if (typeof message === 'string') return [message]
   const { content, parts, tool_calls: calls } = message
-  const given = [content, parts, calls].flatMap((one) => (Array.isArray(one) ? one : [one])).slice(0, MAX_PARTS)
+  const candidates = [content, parts, calls]
+    .flatMap((value) => (Array.isArray(value) ? value : [value]))
+    .slice(0, MAX_PARTS)
   // A message may itself be the call: OpenAI's `function_call` items are.
-  return [...given, message].filter(isPart)
+  return [...candidates, message].filter(isPart)
 }
 
 const isPart = (value: unknown): value is Part =>

@@ -7,7 +7,7 @@ import type { Emitter } from '../events.ts'
 import { newId } from '../schema/ids.ts'
 import type { LoadedToolRow } from '../schema/toolkit/search.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
-import { again } from '../toolkits/toolkit-writer.ts'
+import { retryOnConflict } from '../toolkits/toolkit-writer.ts'
 import type { LoadedTool } from './select-tools.ts'
 
 export interface ThreadScope {
@@ -39,18 +39,18 @@ export interface LoadOptions {
 /** More would be most of a context again. */
 const MAX_LOADED = 50
 /** What is gone may come back: it is kept as long as there is not too much of it. */
-const MAX_GONE = 100
-const EVERY_MS = 1000
-const MAX_WAITING = 10_000
+const MAX_UNAVAILABLE = 100
+const FLUSH_MS = 1000
+const MAX_PENDING = 10_000
 const LIST_LIMIT = 1000
 
-export function createLoadedTools(parts: { storage: Storage; cache: ReadCache; events: Emitter }): LoadedTools {
-  const { storage, cache, events } = parts
-  const uses = new UsesBehind(storage)
+export function createLoadedTools(deps: { storage: Storage; cache: ReadCache; events: Emitter }): LoadedTools {
+  const { storage, cache, events } = deps
+  const uses = new UsageWriter(storage)
   const change = async (scope: ThreadScope, work: (tx: Transaction) => Promise<Changed>) => {
     // What was used last decides what goes.
     await uses.flush()
-    const { loaded, unloaded } = await again(() => storage.transaction({ userId: scope.userId }, work))
+    const { loaded, unloaded } = await retryOnConflict(() => storage.transaction({ userId: scope.userId }, work))
     for (const ref of loaded) events.emit({ type: 'tool-loaded', ...scope, ref })
     for (const ref of unloaded) events.emit({ type: 'tool-unloaded', ...scope, ref })
   }
@@ -65,19 +65,19 @@ export function createLoadedTools(parts: { storage: Storage; cache: ReadCache; e
     load: (scope, refs, options = {}) =>
       change(scope, async (tx) => {
         const rows = await rowsOf(tx, scope)
-        const known = new Map(rows.map((row) => [row.ref, row]))
-        const { taken, gone } = roomFor([...new Set(refs)], rows, options)
-        for (const row of gone) await tx.delete('loadedTools', row.loadedToolId)
+        const byRef = new Map(rows.map((row) => [row.ref, row]))
+        const { accepted, evicted } = roomFor([...new Set(refs)], rows, options)
+        for (const row of evicted) await tx.delete('loadedTools', row.loadedToolId)
         const loaded: string[] = []
-        for (const ref of taken) {
-          const row = known.get(ref)
+        for (const ref of accepted) {
+          const row = byRef.get(ref)
           if (row) await tx.update('loadedTools', row.loadedToolId, { set: touched(row, options.sticky) })
           else {
             await tx.insert('loadedTools', rowOf(scope, ref, options.sticky ?? false))
             loaded.push(ref)
           }
         }
-        return { loaded, unloaded: gone.map(({ ref }) => ref) }
+        return { loaded, unloaded: evicted.map(({ ref }) => ref) }
       }),
     unload: (scope, refs) =>
       change(scope, async (tx) => {
@@ -119,20 +119,20 @@ function roomFor(
   refs: readonly string[],
   rows: readonly LoadedToolRow[],
   { asRoom = false, existing }: LoadOptions,
-): { taken: readonly string[]; gone: LoadedToolRow[] } {
+): { accepted: readonly string[]; evicted: LoadedToolRow[] } {
   const wanted = new Set(refs)
-  const isThere = ({ ref }: LoadedToolRow) => wanted.has(ref) || !existing || existing.has(ref)
-  const there = rows.filter(isThere)
-  const fresh = refs.filter((ref) => !there.some((row) => row.ref === ref))
-  const free = there.filter((row) => !row.sticky && !wanted.has(row.ref)).sort(byUse)
-  const missing = there.length + fresh.length - MAX_LOADED - free.length
+  const isPresent = ({ ref }: LoadedToolRow) => wanted.has(ref) || !existing || existing.has(ref)
+  const present = rows.filter(isPresent)
+  const fresh = refs.filter((ref) => !present.some((row) => row.ref === ref))
+  const free = present.filter((row) => !row.sticky && !wanted.has(row.ref)).sort(byUse)
+  const missing = present.length + fresh.length - MAX_LOADED - free.length
   if (missing > 0 && !asRoom) throw tooMany()
-  const left = new Set(missing > 0 ? fresh.slice(-missing) : [])
-  const over = Math.max(0, there.length + fresh.length - left.size - MAX_LOADED)
-  const lost = rows.filter((row) => !isThere(row)).sort(byUse)
+  const rejected = new Set(missing > 0 ? fresh.slice(-missing) : [])
+  const excess = Math.max(0, present.length + fresh.length - rejected.size - MAX_LOADED)
+  const unavailable = rows.filter((row) => !isPresent(row)).sort(byUse)
   return {
-    taken: refs.filter((ref) => !left.has(ref)),
-    gone: [...free.slice(0, over), ...lost.slice(0, Math.max(0, lost.length - MAX_GONE))],
+    accepted: refs.filter((ref) => !rejected.has(ref)),
+    evicted: [...free.slice(0, excess), ...unavailable.slice(0, Math.max(0, unavailable.length - MAX_UNAVAILABLE))],
   }
 }
 
@@ -146,9 +146,9 @@ const tooMany = () =>
   })
 
 /** When loaded tools were used, written behind the calls. What cannot be written is let go. */
-class UsesBehind {
+class UsageWriter {
   readonly #storage: Storage
-  #waiting = new Map<string, { scope: ThreadScope; usedAt: Map<string, Date> }>()
+  #pending = new Map<string, { scope: ThreadScope; usedAt: Map<string, Date> }>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #writing: Promise<void> = Promise.resolve()
 
@@ -158,12 +158,12 @@ class UsesBehind {
 
   add(scope: ThreadScope, ref: string): void {
     const key = JSON.stringify([scope.userId, scope.threadId])
-    const own = this.#waiting.get(key) ?? { scope, usedAt: new Map<string, Date>() }
-    if (own.usedAt.size === 0 && this.#waiting.size >= MAX_WAITING) return
-    this.#waiting.set(key, own)
-    own.usedAt.set(ref, new Date())
+    const entry = this.#pending.get(key) ?? { scope, usedAt: new Map<string, Date>() }
+    if (entry.usedAt.size === 0 && this.#pending.size >= MAX_PENDING) return
+    this.#pending.set(key, entry)
+    entry.usedAt.set(ref, new Date())
     if (this.#timer !== undefined) return
-    this.#timer = setTimeout(() => void this.flush(), EVERY_MS)
+    this.#timer = setTimeout(() => void this.flush(), FLUSH_MS)
     if (typeof this.#timer === 'object' && 'unref' in this.#timer) this.#timer.unref()
   }
 
@@ -171,9 +171,9 @@ class UsesBehind {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#writing = this.#writing.then(async () => {
-      const waiting = [...this.#waiting.values()]
-      this.#waiting.clear()
-      for (const { scope, usedAt } of waiting) await this.#write(scope, usedAt).catch(() => {})
+      const pending = [...this.#pending.values()]
+      this.#pending.clear()
+      for (const { scope, usedAt } of pending) await this.#write(scope, usedAt).catch(() => {})
     })
     return this.#writing
   }

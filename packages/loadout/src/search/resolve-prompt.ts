@@ -33,11 +33,11 @@ export interface Resolved {
 }
 
 export interface Resolver {
-  resolve(place: PromptScope, options: ResolveOptions): Promise<Resolved>
+  resolve(scope: PromptScope, options: ResolveOptions): Promise<Resolved>
   /** How well what is carried fits a prompt: a reason for each tool that waits to be found. */
   fit(userId: string, loadout: Loadout, prompt: string): Promise<(entry: LoadoutEntry) => Reason | undefined>
   /** `uscoId`s of the toolkits that a cap keeps first: those with loaded or called tools, then by the prompt. */
-  preferred(place: Omit<PromptScope, 'own'>, options: ResolveOptions): Promise<string[]>
+  preferred(scope: Omit<PromptScope, 'own'>, options: ResolveOptions): Promise<string[]>
 }
 
 export interface ResolverDeps {
@@ -52,17 +52,17 @@ export interface ResolverDeps {
 /** Counting very many definitions for the first time must not hold a prompt up. */
 const COUNTING_MS = 50
 /** No provider takes more that wait by their rank than these. */
-const MAX_WAITING = 512
+const MAX_DEFERRED = 512
 const MAX_RANKED = 1000
 
 export function createResolver({ searcher, preferences, tokenizer, prices }: ResolverDeps): Resolver {
   const counters = new Map<string, DefinitionCounter>()
   /** Counts are kept by tokenizer; families share one vocabulary but not its name. */
   const counterFor = async (model: string | undefined) => {
-    const chosen = tokenizer ?? (await tokenizerOf(model))
-    const known = counters.get(chosen.name) ?? new DefinitionCounter(chosen)
-    if (counters.size < 20) counters.set(chosen.name, known)
-    return known
+    const selectedTokenizer = tokenizer ?? (await tokenizerOf(model))
+    const counter = counters.get(selectedTokenizer.name) ?? new DefinitionCounter(selectedTokenizer)
+    if (counters.size < 20) counters.set(selectedTokenizer.name, counter)
+    return counter
   }
 
   return {
@@ -73,46 +73,48 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
     },
     async preferred({ userId, loadout, loaded }, options) {
       const { prompt, history = [] } = parse(resolveInput, options)
-      const heard = parseHistory(history)
-      const text = prompt.trim() === '' ? heard.text : prompt
-      const first = [...loaded, ...calledIn(loadout.tools, heard)].map(({ ref }) => ref)
-      const ask = { userId, callers: DEFAULT_CALLERS, context: heard.text, limit: MAX_RANKED }
-      const { hits } = text.trim() === '' ? { hits: [] } : await searcher.search(loadout.entries, text, ask)
+      const hints = parseHistory(history)
+      const text = prompt.trim() === '' ? hints.text : prompt
+      const first = [...loaded, ...calledIn(loadout.tools, hints)].map(({ ref }) => ref)
+      const searchOptions = { userId, callers: DEFAULT_CALLERS, context: hints.text, limit: MAX_RANKED }
+      const { hits } = text.trim() === '' ? { hits: [] } : await searcher.search(loadout.entries, text, searchOptions)
       const owner = new Map(loadout.tools.map(({ ref, uscoId }) => [ref, uscoId]))
       const ranked = [...first, ...hits.map(({ ref }) => ref)].map((ref) => owner.get(ref))
       return [...new Set(ranked.filter((uscoId) => uscoId !== undefined))]
     },
     async resolve({ userId, threadId, loadout, own, loaded }, options) {
-      const given = parse(resolveInput, options)
-      const heard = parseHistory(given.history ?? [])
+      const input = parse(resolveInput, options)
+      const hints = parseHistory(input.history ?? [])
       const { autoLoadTools } = await preferences.get(userId)
-      const looks = autoLoadTools && given.limit > 0 && given.prompt.trim() !== ''
-      const callers = callersOf(given)
+      const shouldSearch = autoLoadTools && input.limit > 0 && input.prompt.trim() !== ''
+      const callers = callersOf(input)
       const tools = [...loadout.tools, ...own].filter((entry) => mayBeCalledBy(entry, callers))
-      const kept = [...loaded, ...calledIn(tools, heard)]
-      const found = looks ? await look(searcher, { userId, loadout, tools, callers, heard, kept }, given) : undefined
-      const counter = await counterFor(given.model)
+      const loadedTools = [...loaded, ...calledIn(tools, hints)]
+      const found = shouldSearch
+        ? await searchPrompt(searcher, { userId, loadout, tools, callers, hints, loadedTools }, input)
+        : undefined
+      const counter = await counterFor(input.model)
       const count = (entry: LoadoutEntry) => counter.count(entry)
-      const maxTokens = budgetOf(given, prices)
-      const chosen = selectTools({
+      const maxTokens = budgetOf(input, prices)
+      const result = selectTools({
         tools,
-        loaded: kept,
+        loaded: loadedTools,
         hits: found?.hits ?? [],
         rest: found?.rest,
         maxTokens,
         count,
         // Who wants no tools by themselves, or fewer than there are, gets none because they are few.
-        mayTakeAll: autoLoadTools && waiting(tools, kept) <= given.limit,
+        mayTakeAll: autoLoadTools && countDeferred(tools, loadedTools) <= input.limit,
       })
       const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
       const selection: SelectionData = {
         ...(threadId === undefined ? {} : { threadId }),
         userId,
-        tools: chosen.tools,
-        deferred: chosen.deferred,
-        dropped: [...chosen.dropped, ...droppedToolkits(loadout)],
-        tokens: { tokenizer: counter.name, before, after: chosen.tokens, exact },
-        strategy: found?.strategy ?? given.strategy ?? 'hybrid',
+        tools: result.tools,
+        deferred: result.deferred,
+        dropped: [...result.dropped, ...droppedToolkits(loadout)],
+        tokens: { tokenizer: counter.name, before, after: result.tokens, exact },
+        strategy: found?.strategy ?? input.strategy ?? 'hybrid',
         warnings: [...(found?.warnings ?? []), ...capWarnings(loadout)],
       }
       return { selection, count, maxTokens, tokenizer: counter.tokenizer }
@@ -122,50 +124,51 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
 
 /** Toolkits that the cap keeps out, by their id. */
 function droppedToolkits({ toolkits, droppedToolkits: ids }: Loadout): SelectionData['dropped'] {
-  const reasonOf = (id: string) => toolkits.find((one) => one.id === id && !one.active)?.reasons.at(-1)?.detail
+  const reasonOf = (id: string) =>
+    toolkits.find((toolkit) => toolkit.id === id && !toolkit.active)?.reasons.at(-1)?.detail
   return ids.map((ref) => ({ ref, reason: reasonOf(ref) ?? 'The thread has too many servers.' }))
 }
 
 const isOwnEntry = ({ toolkit, tool }: LoadoutEntry) => toolkit === BUILT_IN_TOOLKIT && BUILT_IN_NAMES.has(tool)
 
-function fitOf(found: { rank: number; score: number } | undefined): Reason {
-  if (!found) return { kind: 'search', speaks: 'against', tier: 'call', detail: 'The prompt does not find it.' }
-  const detail = `The prompt finds it at rank ${found.rank}, with a score of ${found.score.toFixed(2)}.`
+function fitOf(hit: { rank: number; score: number } | undefined): Reason {
+  if (!hit) return { kind: 'search', speaks: 'against', tier: 'call', detail: 'The prompt does not find it.' }
+  const detail = `The prompt finds it at rank ${hit.rank}, with a score of ${hit.score.toFixed(2)}.`
   return { kind: 'search', speaks: 'for', tier: 'call', detail }
 }
 
-interface Look {
+interface PromptSearch {
   userId: string
   loadout: Loadout
   /** What may be chosen. */
   tools: readonly LoadoutEntry[]
   callers: readonly AllowedCaller[]
-  heard: HistoryHints
-  kept: readonly LoadedTool[]
+  hints: HistoryHints
+  loadedTools: readonly LoadedTool[]
 }
 
 /** What is sent anyway takes no place of what the prompt may bring. */
-function look(
+function searchPrompt(
   searcher: Searcher,
-  { userId, loadout, tools, callers, heard, kept }: Look,
+  { userId, loadout, tools, callers, hints, loadedTools }: PromptSearch,
   { prompt, limit, strategy }: z.output<typeof resolveInput>,
 ): Promise<SearchResult> {
   const always = tools.filter((entry) => !entry.deferred)
-  const given = new Set([...always, ...kept].map(({ ref }) => ref))
-  const rest = tools.length > limit + given.size ? MAX_WAITING : 0
-  const options = { userId, callers, limit, strategy, context: heard.text, given, rest }
+  const existing = new Set([...always, ...loadedTools].map(({ ref }) => ref))
+  const rest = tools.length > limit + existing.size ? MAX_DEFERRED : 0
+  const options = { userId, callers, limit, strategy, context: hints.text, existing, rest }
   return searcher.search(loadout.entries, prompt, options)
 }
 
 /** What programs of ours may call is told in their declarations. */
 function callersOf({ callers, programs }: z.output<typeof resolveInput>): readonly AllowedCaller[] {
-  const named = callers ?? DEFAULT_CALLERS
-  return programs ? [...named, 'code'] : named
+  const base = callers ?? DEFAULT_CALLERS
+  return programs ? [...base, 'code'] : base
 }
 
-function waiting(tools: readonly LoadoutEntry[], kept: readonly LoadedTool[]): number {
-  const known = new Set(kept.map(({ ref }) => ref))
-  return tools.filter((entry) => entry.deferred && !known.has(entry.ref)).length
+function countDeferred(tools: readonly LoadoutEntry[], loadedTools: readonly LoadedTool[]): number {
+  const loadedRefs = new Set(loadedTools.map(({ ref }) => ref))
+  return tools.filter((entry) => entry.deferred && !loadedRefs.has(entry.ref)).length
 }
 
 /** A model that called a tool may call it again: its definition stays. */

@@ -43,7 +43,7 @@ const MAX_VALUE_LENGTH = 30
 const MAX_ARGUMENTS_LENGTH = 300
 const MAX_ARGUMENTS = 12
 const MAX_VALUES = 6
-const DEEPEST = 3
+const MAX_DEPTH = 3
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 const LINE_BREAK = /[\p{Cc}\p{Zl}\p{Zp}]/u
 /** What needs no quotes: no name of a property can look like what stands around it. */
@@ -56,20 +56,20 @@ const PLAIN_NAME = /^[\p{L}\p{N}_$@.-]+$/u
 export function signatureOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelName' | 'manifest'>): string {
   const { properties, required } = manifest.inputSchema
   const needed = new Set(Array.isArray(required) ? required : [])
-  const all = typeof properties === 'object' && properties !== null ? Object.entries(properties as JsonObject) : []
+  const entries = typeof properties === 'object' && properties !== null ? Object.entries(properties as JsonObject) : []
   // What must be given comes first.
-  const ordered = [...all.filter(([name]) => needed.has(name)), ...all.filter(([name]) => !needed.has(name))]
-  const shown: string[] = []
+  const ordered = [...entries.filter(([name]) => needed.has(name)), ...entries.filter(([name]) => !needed.has(name))]
+  const formatted: string[] = []
   let length = 0
   for (const [name, schema] of ordered.slice(0, MAX_ARGUMENTS)) {
     const argument = `${nameOf(name)}${needed.has(name) ? '' : '?'}: ${typeOf(schema, 0)}`
     length += argument.length
     if (length > MAX_ARGUMENTS_LENGTH) break
-    shown.push(argument)
+    formatted.push(argument)
   }
-  if (ordered.length > shown.length) shown.push('…')
-  const said = firstSentence(manifest.description ?? manifest.title ?? '')
-  return `${modelName}(${shown.join(', ')})${said === '' ? '' : `: ${said}`}`
+  if (ordered.length > formatted.length) formatted.push('…')
+  const summary = firstSentence(manifest.description ?? manifest.title ?? '')
+  return `${modelName}(${formatted.join(', ')})${summary === '' ? '' : `: ${summary}`}`
 }
 
 function nameOf(name: string): string {
@@ -80,15 +80,15 @@ function nameOf(name: string): string {
 function typeOf(schema: unknown, depth: number): string {
   if (typeof schema !== 'object' || schema === null) return 'any'
   const { type, enum: values, items } = schema as JsonObject
-  if (Array.isArray(values) && values.length > 0 && values.length <= MAX_VALUES && values.every(isShown))
+  if (Array.isArray(values) && values.length > 0 && values.length <= MAX_VALUES && values.every(isInlineValue))
     return values.map((value) => JSON.stringify(value)).join('|')
-  if (type === 'array') return depth < DEEPEST ? `${typeOf(items, depth + 1)}[]` : 'array'
-  const types = (Array.isArray(type) ? type : [type]).filter((one) => TYPES.has(one))
+  if (type === 'array') return depth < MAX_DEPTH ? `${typeOf(items, depth + 1)}[]` : 'array'
+  const types = (Array.isArray(type) ? type : [type]).filter((name) => TYPES.has(name))
   return types.length === 0 ? 'any' : [...new Set(types)].join('|')
 }
 
 /** A value that can stand in a line as it is. */
-const isShown = (value: unknown) =>
+const isInlineValue = (value: unknown) =>
   value === null ||
   ['number', 'boolean'].includes(typeof value) ||
   (typeof value === 'string' && value.length <= MAX_VALUE_LENGTH && oneLine(value, MAX_VALUE_LENGTH) === value)
@@ -103,27 +103,27 @@ function firstSentence(text: string): string {
 }
 
 /** Without what breaks a line or cannot be seen, and cut. */
-function oneLine(text: string, longest: number): string {
-  const spaced = text.slice(0, 2 * longest).replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+function oneLine(text: string, maxLength: number): string {
+  const spaced = text.slice(0, 2 * maxLength).replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
   const line = cleanText(spaced).text.toWellFormed().trim()
-  const isCut = line.length > longest || text.length > 2 * longest
+  const isCut = line.length > maxLength || text.length > 2 * maxLength
   return isCut
     ? `${line
-        .slice(0, longest - 1)
+        .slice(0, maxLength - 1)
         .toWellFormed()
         .trimEnd()}…`
     : line
 }
 
 /** What a model reads of what was found, and of what it has already and fits as well. */
-export function formatResults(found: readonly LoadoutEntry[], known: readonly LoadoutEntry[] = []): string {
+export function formatResults(found: readonly LoadoutEntry[], existing: readonly LoadoutEntry[] = []): string {
   const lines = (title: string, entries: readonly LoadoutEntry[]) =>
     entries.length === 0 ? [] : [title, ...entries.map((entry) => `- ${signatureOf(entry)}`)]
-  const all = [
+  const sections = [
     ...lines('These tools can be called from your next step on:', found),
-    ...lines('These you have already:', known),
+    ...lines('These you have already:', existing),
   ]
-  return all.length === 0 ? 'No tool fits. Say it in other words, or go on without.' : all.join('\n')
+  return sections.length === 0 ? 'No tool fits. Say it in other words, or go on without.' : sections.join('\n')
 }
 
 /** What a model reads where it asked for schemas: a line each. */
@@ -135,16 +135,16 @@ export function schemasText(found: readonly LoadoutEntry[], unknown: readonly st
 const inOneLine = (value: unknown) =>
   JSON.stringify(value).replace(
     /[\p{Cc}\p{Zl}\p{Zp}]/gu,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
 /** What a model gave, as it was meant: models write null for what they leave out, numbers as texts, and numbers too large. */
 export function readSearchInput(input: JsonObject): z.output<typeof searchToolsInput> {
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
-  const limit = typeof given.limit === 'string' && given.limit.trim() !== '' ? Number(given.limit) : given.limit
+  const fields = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+  const limit = typeof fields.limit === 'string' && fields.limit.trim() !== '' ? Number(fields.limit) : fields.limit
   const isCount = typeof limit === 'number' && Number.isFinite(limit)
   return parse(searchToolsInput, {
-    ...given,
+    ...fields,
     ...(isCount ? { limit: Math.min(Math.max(1, Math.round(limit)), MAX_RESULTS) } : {}),
   })
 }

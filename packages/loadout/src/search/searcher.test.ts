@@ -13,7 +13,7 @@ import { WordVectors } from './vectors/word-vectors.ts'
 
 const work = newWork()
 
-const entry = (ref: string, description: string, given: Partial<LoadoutEntry> = {}): LoadoutEntry => {
+const entry = (ref: string, description: string, overrides: Partial<LoadoutEntry> = {}): LoadoutEntry => {
   const [toolkit = '', tool = ''] = ref.split('.')
   return {
     ref,
@@ -27,7 +27,7 @@ const entry = (ref: string, description: string, given: Partial<LoadoutEntry> = 
     tokens: 10,
     included: true,
     reasons: [],
-    ...given,
+    ...overrides,
   }
 }
 const ENTRIES = [
@@ -131,13 +131,13 @@ describe('a search', () => {
   it('does not let tools that are given already take the place of others', async () => {
     const many = Array.from({ length: 6 }, (_, index) => entry(`jira.issue_${index}`, 'An issue in the tracker.'))
     const all = [...many, entry('gitlab.ticket', 'Opens an issue for a project.')]
-    const given = new Set(many.map(({ ref }) => ref))
+    const existing = new Set(many.map(({ ref }) => ref))
     const searcher = createSearcher()
     expect((await searcher.search(all, 'issue tracker', { limit: 2 })).hits.map(({ ref }) => ref)).not.toContain(
       'gitlab.ticket',
     )
-    const { hits, rest } = await searcher.search(all, 'issue tracker', { limit: 2, given })
-    expect(hits.filter(({ ref }) => !given.has(ref)).map(({ ref }) => ref)).toEqual(['gitlab.ticket'])
+    const { hits, rest } = await searcher.search(all, 'issue tracker', { limit: 2, existing })
+    expect(hits.filter(({ ref }) => !existing.has(ref)).map(({ ref }) => ref)).toEqual(['gitlab.ticket'])
     expect(rest).toBeUndefined()
     const few = await searcher.search(all, 'issue tracker', { limit: 1, rest: 3 })
     expect([few.hits.length, few.rest?.length]).toEqual([1, 3])
@@ -236,10 +236,10 @@ const usesOf = fc.array(
 )
 
 describe('any search', () => {
-  const asked = { text: words, strategy: fc.constantFrom(...STRATEGIES), limit: fc.integer({ min: -1, max: 60 }) }
+  const query = { text: words, strategy: fc.constantFrom(...STRATEGIES), limit: fc.integer({ min: -1, max: 60 }) }
   const searcherOf = (uses: Record<string, UserUses>) =>
     createSearcher({
-      learned: { of: async (userId) => uses[userId] ?? [] },
+      learned: { list: async (userId) => uses[userId] ?? [] },
       embedded: createToolVectors(letters, memory()),
     })
 
@@ -247,14 +247,14 @@ describe('any search', () => {
     fc.assert(
       fc.asyncProperty(
         scopes,
-        fc.record(asked),
+        fc.record(query),
         fc.tuple(usesOf, usesOf),
         async (entries, { text, ...options }, [ann, bob]) => {
           const searcher = searcherOf({ ann, bob })
-          const carried = new Set(entries.filter(({ included }) => included).map(({ ref }) => ref))
+          const includedRefs = new Set(entries.filter(({ included }) => included).map(({ ref }) => ref))
           for (const userId of ['ann', 'bob', undefined]) {
             const { hits } = await searcher.search(entries, text, { ...options, userId })
-            expect(hits.filter(({ ref }) => !carried.has(ref))).toEqual([])
+            expect(hits.filter(({ ref }) => !includedRefs.has(ref))).toEqual([])
             expect(new Set(hits.map(({ ref }) => ref)).size).toBe(hits.length)
             expect(hits.length).toBeLessThanOrEqual(Math.max(1, options.limit))
             expect(hits.every(({ score }) => score > 0 && score <= 1.0001)).toBe(true)
@@ -268,7 +268,7 @@ describe('any search', () => {
     fc.assert(
       fc.asyncProperty(
         scopes,
-        fc.record(asked),
+        fc.record(query),
         fc.tuple(usesOf, usesOf),
         async (entries, { text, ...options }, [ann, bob]) => {
           const one = searcherOf({ ann, bob })

@@ -10,12 +10,12 @@ import { SegmentStore, SlicedBuilder } from './index/segments.ts'
 import { type ScopeView, ToolkitIndices } from './index/toolkits.ts'
 import { isSmallTalk } from './index/words.ts'
 import { hybridScores, lexicalScores, meaningScores, noScores, type Scores, top } from './rank/rank.ts'
-import { explained } from './rank/reasons.ts'
+import { explainHits } from './rank/reasons.ts'
 import { regexScores } from './rank/regex.ts'
 import { bothEnds, withoutEncoded } from './rank/truncate.ts'
 import type { Hit, Strategy } from './search.ts'
 import type { ToolUsage, UserUses } from './usage/tool-usage.ts'
-import { HABIT_SHARE, habitsOf, LearnedSegments, type UsedTool, type UsedTools, usedIn } from './usage/usage-segment.ts'
+import { HABIT_SHARE, habitsOf, UsageSegments, type UsedTool, type UsedTools, usedIn } from './usage/usage-segment.ts'
 import type { ToolVectors } from './vectors/tool-vectors.ts'
 import type { WordVectors } from './vectors/word-vectors.ts'
 
@@ -31,7 +31,7 @@ export interface SearchOptions {
   /** Who would call what is found: nothing is that none of them may. @default anybody */
   callers?: readonly AllowedCaller[] | undefined
   /** Refs that whoever asks has already: they are found beside the limit. */
-  given?: ReadonlySet<string> | undefined
+  existing?: ReadonlySet<string> | undefined
   /** How many more are named behind those that are found. @default 0 */
   rest?: number | undefined
 }
@@ -60,7 +60,7 @@ export interface SearcherDeps {
   /** Meaning by an embedder. It comes before the vectors. */
   embedded?: ToolVectors | undefined
   /** What users did. */
-  learned?: Pick<ToolUsage, 'of'> | undefined
+  learned?: Pick<ToolUsage, 'list'> | undefined
 }
 
 /** What only those who measure need. */
@@ -70,31 +70,32 @@ export interface MeasuredSearcher extends Searcher {
 }
 
 const MAX_QUERY_LENGTH = 20_000
-const CUT = `The text is long: the first and the last ${(MAX_QUERY_LENGTH / 2).toLocaleString('en')} characters of it were searched with.`
-const WORDS_ALONE = 'There is nothing to know meaning by, neither vectors nor an embedder. Words alone were used.'
+const CUT_WARNING = `The text is long: the first and the last ${(MAX_QUERY_LENGTH / 2).toLocaleString('en')} characters of it were searched with.`
+const WORDS_ONLY_WARNING =
+  'There is nothing to know meaning by, neither vectors nor an embedder. Words alone were used.'
 const MAX_CONTEXT_LENGTH = 4000
 const MAX_HITS = 1000
 /** Vectors that could not be read are read again after so long. */
-const AGAIN_MS = 30_000
-const NOTHING: ReadonlySet<string> = new Set()
+const RETRY_MS = 30_000
+const NO_REFS: ReadonlySet<string> = new Set()
 /** How much what was said before counts beside what is asked. */
 const CONTEXT_SHARE = 0.15
 
-export function createSearcher(parts: SearcherDeps = {}): MeasuredSearcher {
-  return new IndexedSearcher(parts)
+export function createSearcher(deps: SearcherDeps = {}): MeasuredSearcher {
+  return new IndexedSearcher(deps)
 }
 
 /** Made when it is first needed, because vectors are. */
 interface Index {
   vectors: WordVectors | undefined
   segments: SegmentStore
-  learned: LearnedSegments
+  learned: UsageSegments
   /** Where there should be vectors, and are not. */
   warning?: string | undefined
 }
 
 /** One search on its way. */
-interface Asked {
+interface RunningSearch {
   text: string
   context: string
   strategy: Strategy
@@ -104,91 +105,92 @@ interface Asked {
 }
 
 class IndexedSearcher implements MeasuredSearcher {
-  readonly #parts: SearcherDeps
+  readonly #deps: SearcherDeps
   readonly #toolkits = new ToolkitIndices()
   #index: Promise<Index> | undefined
-  #againAt = Number.POSITIVE_INFINITY
+  #retryAt = Number.POSITIVE_INFINITY
 
-  constructor(parts: SearcherDeps) {
-    this.#parts = parts
+  constructor(deps: SearcherDeps) {
+    this.#deps = deps
   }
 
   async size() {
     return (await this.#indexOf()).segments.size
   }
 
-  async search(entries: readonly LoadoutEntry[], given: string, options: SearchOptions = {}): Promise<SearchResult> {
-    const { text, isCut } = readText(given, options.strategy)
-    const { userId, callers, context = '', given: known = NOTHING } = options
-    const [limit, rest] = [boundedCount(options.limit ?? 10, 1), boundedCount(options.rest ?? 0, 0)]
+  async search(entries: readonly LoadoutEntry[], input: string, options: SearchOptions = {}): Promise<SearchResult> {
+    const { text, isCut } = readText(input, options.strategy)
+    const { userId, callers, context = '', existing = NO_REFS } = options
+    const limit = boundedCount(options.limit ?? 10, 1)
+    const rest = boundedCount(options.rest ?? 0, 0)
     const index = await this.#indexOf()
-    const strategy = this.#chosen(options.strategy, index)
+    const strategy = this.#resolveStrategy(options.strategy, index)
     const view = this.#toolkits.view(entries)
-    const shared = await index.segments.of(view)
+    const shared = await index.segments.resolve(view)
     const used = usedIn(view, await this.#usesOf(userId))
-    const own = await index.learned.of(userId ?? '', used)
+    const own = await index.learned.build(userId ?? '', used)
     const segments = own ? [own, ...shared] : shared
-    const asked = { text, context: context.slice(0, MAX_CONTEXT_LENGTH), strategy, userId, view, segments }
-    const { scores, ...how } = await this.#scores(asked, index)
-    if (used.size > 0 && strategy !== 'regex') addHabits(scores, asked, { used, index })
+    const query = { text, context: context.slice(0, MAX_CONTEXT_LENGTH), strategy, userId, view, segments }
+    const { scores, ...outcome } = await this.#scores(query, index)
+    if (used.size > 0 && strategy !== 'regex') addHabits(scores, query, { used, index })
     const ranked = top(segments, scores, {
       text,
-      limit: limit + known.size + rest,
+      limit: limit + existing.size + rest,
       // What stands in the user's own segment counts there, and in no other.
       allow: (ref, at) => view.has(ref, callers) && (!own || (at === 0) === hasWords(used.get(ref))),
     })
-    const end = endOf(ranked, { limit, given: known })
+    const end = endOf(ranked, { limit, existing })
     const warnings = [
-      ...(isCut ? [CUT] : []),
-      ...(options.strategy === 'hybrid' && strategy === 'bm25' ? [WORDS_ALONE] : []),
-      ...how.warnings,
+      ...(isCut ? [CUT_WARNING] : []),
+      ...(options.strategy === 'hybrid' && strategy === 'bm25' ? [WORDS_ONLY_WARNING] : []),
+      ...outcome.warnings,
     ]
     return {
-      hits: explained(segments, ranked.slice(0, end), text),
+      hits: explainHits(segments, ranked.slice(0, end), text),
       ...(rest > 0 ? { rest: ranked.slice(end, end + rest).map(({ ref }) => ref) } : {}),
-      strategy: how.strategy,
+      strategy: outcome.strategy,
       ...(warnings.length === 0 ? {} : { warnings }),
     }
   }
 
   /** A search does without what cannot be read of it. */
   async #usesOf(userId: string | undefined): Promise<UserUses> {
-    const { learned } = this.#parts
-    return userId === undefined || !learned ? [] : learned.of(userId).catch(() => [])
+    const { learned } = this.#deps
+    return userId === undefined || !learned ? [] : learned.list(userId).catch(() => [])
   }
 
   #indexOf(): Promise<Index> {
-    if (this.#index === undefined || Date.now() >= this.#againAt) this.#index = this.#make(this.#index)
+    if (this.#index === undefined || Date.now() >= this.#retryAt) this.#index = this.#make(this.#index)
     return this.#index
   }
 
   /** What cannot be read costs no search: words are used meanwhile, and it is read again. */
   async #make(before: Promise<Index> | undefined): Promise<Index> {
-    this.#againAt = Number.POSITIVE_INFINITY
+    this.#retryAt = Number.POSITIVE_INFINITY
     try {
-      return indexWith(await this.#parts.vectors?.())
+      return indexWith(await this.#deps.vectors?.())
     } catch (error) {
-      this.#againAt = Date.now() + AGAIN_MS
+      this.#retryAt = Date.now() + RETRY_MS
       // Where they are and what is wrong with them is nothing for whoever searches.
       const warning = `The word vectors cannot be read (${error instanceof Error ? error.name : 'unknown'}).`
       return (await before) ?? { ...indexWith(undefined), warning }
     }
   }
 
-  #chosen(wanted: Strategy | undefined, { vectors, warning }: Index): Strategy {
-    const hasMeaning = vectors !== undefined || warning !== undefined || this.#parts.embedded !== undefined
-    if (hasMeaning || wanted === 'bm25' || wanted === 'regex') return wanted ?? 'hybrid'
-    if (wanted !== 'semantic') return 'bm25'
+  #resolveStrategy(requested: Strategy | undefined, { vectors, warning }: Index): Strategy {
+    const hasMeaning = vectors !== undefined || warning !== undefined || this.#deps.embedded !== undefined
+    if (hasMeaning || requested === 'bm25' || requested === 'regex') return requested ?? 'hybrid'
+    if (requested !== 'semantic') return 'bm25'
     throw new HostError('invalid-input', {
       detail: 'There are no vectors to search by meaning with.',
       errors: [{ path: 'strategy', message: 'needs vectors or an embedder' }],
     })
   }
 
-  async #scores(asked: Asked, index: Index): Promise<Scored> {
-    const { segments, text, strategy, context } = asked
+  async #scores(query: RunningSearch, index: Index): Promise<Scored> {
+    const { segments, text, strategy, context } = query
     if (strategy === 'regex') return { scores: regexScores(segments, text), strategy, warnings: [] }
-    const { meaning, warnings = [] } = strategy === 'bm25' ? {} : await this.#meaning(asked, index)
+    const { meaning, warnings = [] } = strategy === 'bm25' ? {} : await this.#meaning(query, index)
     const byWords =
       strategy === 'semantic' && meaning
         ? undefined
@@ -198,15 +200,16 @@ class IndexedSearcher implements MeasuredSearcher {
     return { scores, strategy: meaning ? strategy : 'bm25', warnings }
   }
 
-  async #meaning(asked: Asked, { vectors, warning }: Index): Promise<{ meaning?: Scores; warnings: string[] }> {
+  async #meaning(query: RunningSearch, { vectors, warning }: Index): Promise<{ meaning?: Scores; warnings: string[] }> {
     // Most models find something alike in everything.
-    if (isSmallTalk(asked.text)) return { meaning: noScores(asked.segments), warnings: [] }
-    const found = await this.#parts.embedded?.scores(asked)
+    if (isSmallTalk(query.text)) return { meaning: noScores(query.segments), warnings: [] }
+    const found = await this.#deps.embedded?.scores(query)
     if (found && 'scores' in found) return { meaning: found.scores, warnings: [] }
     const missing = [...(found ? [found.warning] : []), ...(warning === undefined ? [] : [warning])]
-    const told = (instead: string) => (missing.length === 0 ? [] : [`${missing.join(' ')} ${instead} were used.`])
-    if (!vectors) return { warnings: told('Words alone') }
-    return { meaning: meaningScores(asked.segments, asked.text, vectors), warnings: told('Word vectors') }
+    const fallbackWarnings = (instead: string) =>
+      missing.length === 0 ? [] : [`${missing.join(' ')} ${instead} were used.`]
+    if (!vectors) return { warnings: fallbackWarnings('Words alone') }
+    return { meaning: meaningScores(query.segments, query.text, vectors), warnings: fallbackWarnings('Word vectors') }
   }
 }
 
@@ -219,12 +222,12 @@ interface Scored {
 
 function indexWith(vectors: WordVectors | undefined): Index {
   const builder = new SlicedBuilder()
-  return { vectors, segments: new SegmentStore(vectors, builder), learned: new LearnedSegments(vectors, builder) }
+  return { vectors, segments: new SegmentStore(vectors, builder), learned: new UsageSegments(vectors, builder) }
 }
 
 /** A pattern is taken whole, or refused. */
-function readText(given: string, strategy: Strategy | undefined): { text: string; isCut: boolean } {
-  const words = strategy === 'regex' ? given : withoutEncoded(given)
+function readText(input: string, strategy: Strategy | undefined): { text: string; isCut: boolean } {
+  const words = strategy === 'regex' ? input : withoutEncoded(input)
   const isCut = strategy !== 'regex' && words.length > MAX_QUERY_LENGTH
   const text = (isCut ? bothEnds(words, MAX_QUERY_LENGTH) : words).toWellFormed()
   if (text.trim() !== '') return { text, isCut }
@@ -237,18 +240,25 @@ function readText(given: string, strategy: Strategy | undefined): { text: string
 const boundedCount = (count: number, least: number) => Math.min(Math.max(least, Math.floor(count) || least), MAX_HITS)
 
 /** Up to the last of so many that whoever asks has not. */
-function endOf(ranked: readonly { ref: string }[], { limit, given }: { limit: number; given: ReadonlySet<string> }) {
-  let left = limit
+function endOf(
+  ranked: readonly { ref: string }[],
+  { limit, existing }: { limit: number; existing: ReadonlySet<string> },
+) {
+  let remaining = limit
   for (const [at, { ref }] of ranked.entries()) {
-    if (given.has(ref)) continue
-    if (left === 0) return at
-    left--
+    if (existing.has(ref)) continue
+    if (remaining === 0) return at
+    remaining--
   }
   return ranked.length
 }
 
 /** What was used lately and went well comes a little before what is as good otherwise. */
-function addHabits(scores: Scores, { segments }: Asked, { used, index }: { used: UsedTools; index: Index }): void {
+function addHabits(
+  scores: Scores,
+  { segments }: RunningSearch,
+  { used, index }: { used: UsedTools; index: Index },
+): void {
   const habits = habitsOf(used)
   scores.forEach((row, segment) => {
     const positions = index.segments.positionsIn(segments[segment] as Segment)
@@ -263,13 +273,14 @@ function addHabits(scores: Scores, { segments }: Asked, { used, index }: { used:
 const hasWords = (used: UsedTool | undefined) => used !== undefined && used.use.examples.length > 0
 
 function addContext(scores: Scores, context: Scores): void {
-  const [best, most] = [bestOf(scores), bestOf(context)]
+  const best = bestOf(scores)
+  const most = bestOf(context)
   if (most <= 0) return
   scores.forEach((row, segment) => {
     const other = context[segment] as Float32Array
     for (let at = 0; at < row.length; at++) {
-      const asked = best > 0 ? Math.max(0, row[at] as number) / Math.max(1, best) : 0
-      row[at] = (1 - CONTEXT_SHARE) * asked + (CONTEXT_SHARE * (other[at] as number)) / most
+      const queryScore = best > 0 ? Math.max(0, row[at] as number) / Math.max(1, best) : 0
+      row[at] = (1 - CONTEXT_SHARE) * queryScore + (CONTEXT_SHARE * (other[at] as number)) / most
     }
   })
 }

@@ -92,10 +92,10 @@ describe('tool selection', () => {
 
   it('defers the best of many tools first and few tools in loadout order', () => {
     const many = Array.from({ length: 150 }, (_, at) => entry(`kit.t${at}`, true))
-    const given = { loaded: [], hits: [hit('kit.t9')], rest: ['kit.t149', 'kit.t7'], count }
-    const { deferred } = selectTools({ tools: many, ...given })
+    const input = { loaded: [], hits: [hit('kit.t9')], rest: ['kit.t149', 'kit.t7'], count }
+    const { deferred } = selectTools({ tools: many, ...input })
     expect(deferred.slice(0, 3).map(({ ref }) => ref)).toEqual(['kit.t149', 'kit.t7', 'kit.t0'])
-    expect(selectTools({ tools: many.slice(0, 50), ...given }).deferred[0]?.ref).toBe('kit.t0')
+    expect(selectTools({ tools: many.slice(0, 50), ...input }).deferred[0]?.ref).toBe('kit.t0')
   })
 
   const some = fc.array(
@@ -105,10 +105,10 @@ describe('tool selection', () => {
   const ids = fc.array(fc.nat(40))
   it('stays within its budget, includes each available tool at most once and is complete', () =>
     fc.assert(
-      fc.property(fc.record({ given: some, loaded: ids, found: ids, maxTokens: fc.nat(3000) }), (one) => {
-        const { given, loaded, found, maxTokens } = one
+      fc.property(fc.record({ available: some, loaded: ids, found: ids, maxTokens: fc.nat(3000) }), (one) => {
+        const { available, loaded, found, maxTokens } = one
         const all = [
-          ...new Map(given.map(({ id, deferred, tokens }) => [id, entry(`kit.t${id}`, deferred, tokens)])).values(),
+          ...new Map(available.map(({ id, deferred, tokens }) => [id, entry(`kit.t${id}`, deferred, tokens)])).values(),
         ]
         const chosen = selectTools({
           tools: all,
@@ -122,8 +122,8 @@ describe('tool selection', () => {
         expect(new Set(own).size).toBe(own.length)
         expect([...own, ...chosen.deferred].sort(byRef)).toEqual([...all].sort(byRef))
         const hasSearch = chosen.tools.at(-1)?.entry === SEARCH_ENTRY
-        const isSaid = chosen.dropped.some(({ ref }) => ref === SEARCH_ENTRY.ref)
-        expect(hasSearch || isSaid).toBe(chosen.deferred.length > 0)
+        const isReported = chosen.dropped.some(({ ref }) => ref === SEARCH_ENTRY.ref)
+        expect(hasSearch || isReported).toBe(chosen.deferred.length > 0)
       }),
     ))
 })

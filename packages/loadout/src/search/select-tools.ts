@@ -43,40 +43,40 @@ export interface SelectionResult {
   tokens: number
 }
 
-export function selectTools(choice: SelectionInput): SelectionResult {
-  const { tools, maxTokens, count, mayTakeAll = true } = choice
-  const wanted = wantedOf(tools, choice)
+export function selectTools(input: SelectionInput): SelectionResult {
+  const { tools, maxTokens, count, mayTakeAll = true } = input
+  const wanted = wantedOf(tools, input)
   const search = { entry: SEARCH_ENTRY, by: 'always' as const, reasons: [FINDS_MORE], tokens: count(SEARCH_ENTRY) }
-  const { kept, reserve } = fitting(wanted, { all: tools.length, search: search.tokens, maxTokens, count })
+  const { accepted, reserve } = fitting(wanted, { total: tools.length, search: search.tokens, maxTokens, count })
   const deferred = inOrder(
-    tools.filter((entry) => !kept.has(entry)),
-    choice,
+    tools.filter((entry) => !accepted.has(entry)),
+    input,
   )
   const dropped = wanted
-    .filter(({ entry }) => !kept.has(entry))
+    .filter(({ entry }) => !accepted.has(entry))
     .sort(byRank)
     .map(({ entry }) => ({ ref: entry.ref, reason: noRoom(count(entry), maxTokens, reserve) }))
   const chosen: SelectedTool[] = wanted
-    .filter(({ entry }) => kept.has(entry))
-    .map((one) => ({ ...one, tokens: count(one.entry) }))
-  const left = (maxTokens ?? Number.POSITIVE_INFINITY) - costOf(chosen)
-  if (deferred.length > 0 && search.tokens <= left) chosen.push(search)
+    .filter(({ entry }) => accepted.has(entry))
+    .map((tool) => ({ ...tool, tokens: count(tool.entry) }))
+  const remaining = (maxTokens ?? Number.POSITIVE_INFINITY) - costOf(chosen)
+  if (deferred.length > 0 && search.tokens <= remaining) chosen.push(search)
   else if (deferred.length > 0) dropped.push({ ref: SEARCH_ENTRY.ref, reason: noRoom(search.tokens, maxTokens) })
   const tokens = costOf(chosen)
-  const all = mayTakeAll && deferred.length > 0 ? allWithin(tools, { wanted, tokens, count }) : undefined
-  return all
-    ? { tools: all, deferred: [], dropped: [], tokens: costOf(all) }
+  const allTools = mayTakeAll && deferred.length > 0 ? allWithin(tools, { wanted, tokens, count }) : undefined
+  return allTools
+    ? { tools: allTools, deferred: [], dropped: [], tokens: costOf(allTools) }
     : { tools: chosen, deferred, dropped, tokens }
 }
 
-const costOf = (tools: readonly SelectedTool[]) => tools.reduce((sum, one) => sum + one.tokens, 0)
+const costOf = (tools: readonly SelectedTool[]) => tools.reduce((sum, tool) => sum + tool.tokens, 0)
 
 const noRoom = (tokens: number, maxTokens: number | undefined, reserve = 0) =>
   `It costs ${tokens} tokens, and maxTokens is ${maxTokens}${reserve > 0 ? `, of which search_tools needs ${reserve}` : ''}.`
 
-interface Room {
+interface RoomInput {
   /** How many are carried. */
-  all: number
+  total: number
   /** What `search_tools` costs. */
   search: number
   maxTokens: number | undefined
@@ -86,25 +86,27 @@ interface Room {
 /** What finds room, and how much of it was kept for `search_tools`. */
 function fitting(
   wanted: readonly Wanted[],
-  { all, search, maxTokens = Number.POSITIVE_INFINITY, count }: Room,
-): { kept: Set<LoadoutEntry>; reserve: number } {
-  const within = (most: number) => {
-    const kept = new Set<LoadoutEntry>()
-    let left = most
+  { total, search, maxTokens = Number.POSITIVE_INFINITY, count }: RoomInput,
+): { accepted: Set<LoadoutEntry>; reserve: number } {
+  const fitInto = (budget: number) => {
+    const accepted = new Set<LoadoutEntry>()
+    let remaining = budget
     // Who would be chosen first when not all find room.
     for (const { entry } of [...wanted].sort(byRank)) {
       const tokens = count(entry)
-      if (tokens > left) continue
-      kept.add(entry)
-      left -= tokens
+      if (tokens > remaining) continue
+      accepted.add(entry)
+      remaining -= tokens
     }
-    return kept
+    return accepted
   }
-  const kept = within(maxTokens)
-  if (kept.size === all || search > maxTokens) return { kept, reserve: 0 }
-  const beside = within(maxTokens - search)
+  const accepted = fitInto(maxTokens)
+  if (accepted.size === total || search > maxTokens) return { accepted, reserve: 0 }
+  const withSearch = fitInto(maxTokens - search)
   // Alone it would find what then has no room.
-  return beside.size > 0 || kept.size === 0 ? { kept: beside, reserve: search } : { kept, reserve: 0 }
+  return withSearch.size > 0 || accepted.size === 0
+    ? { accepted: withSearch, reserve: search }
+    : { accepted, reserve: 0 }
 }
 
 /** All that is carried, where it costs no more than what would be sent. */
@@ -112,32 +114,32 @@ function allWithin(
   tools: readonly LoadoutEntry[],
   { wanted, tokens, count }: Pick<SelectionInput, 'count'> & { wanted: readonly Wanted[]; tokens: number },
 ): SelectedTool[] | undefined {
-  const known = new Set(wanted.map(({ entry }) => entry))
+  const wantedEntries = new Set(wanted.map(({ entry }) => entry))
   const others = tools
-    .filter((entry) => !known.has(entry))
+    .filter((entry) => !wantedEntries.has(entry))
     .map((entry) => ({ entry, by: 'always' as const, reasons: [ALL_FIT] }))
-  const all: SelectedTool[] = []
+  const selected: SelectedTool[] = []
   let sum = 0
-  for (const one of [...wanted, ...others]) {
-    const own = count(one.entry)
-    sum += own
+  for (const tool of [...wanted, ...others]) {
+    const cost = count(tool.entry)
+    sum += cost
     // Most catalogs are larger: this ends after a few.
     if (sum > tokens) return undefined
-    all.push({ ...one, tokens: own })
+    selected.push({ ...tool, tokens: cost })
   }
-  return all
+  return selected
 }
 
 /** Few wait as they are carried, so that what is sent of them stays the same from one prompt to the next. */
 function inOrder(deferred: LoadoutEntry[], { hits, rest = [] }: SelectionInput): LoadoutEntry[] {
-  if (deferred.length <= MANY) return deferred
-  const places = new Map([...hits.map(({ ref }) => ref), ...rest].map((ref, place) => [ref, place]))
-  const placeOf = ({ ref }: LoadoutEntry) => places.get(ref) ?? places.size
-  return deferred.sort((a, b) => placeOf(a) - placeOf(b))
+  if (deferred.length <= MAX_UNSORTED) return deferred
+  const positions = new Map([...hits.map(({ ref }) => ref), ...rest].map((ref, position) => [ref, position]))
+  const positionOf = ({ ref }: LoadoutEntry) => positions.get(ref) ?? positions.size
+  return deferred.sort((a, b) => positionOf(a) - positionOf(b))
 }
 
 /** Providers that take a list of what waits take more than these. */
-const MANY = 100
+const MAX_UNSORTED = 100
 const ALL_FIT = 'All that is carried costs no more than the way to find it.'
 const FINDS_MORE = 'It finds what is not here.'
 /** What a small budget keeps first. */
@@ -148,22 +150,22 @@ type Wanted = Omit<SelectedTool, 'tokens'>
 const byRank = (a: Wanted, b: Wanted) => RANK[a.by] - RANK[b.by]
 
 function wantedOf(tools: readonly LoadoutEntry[], { loaded, hits }: Pick<SelectionInput, 'loaded' | 'hits'>): Wanted[] {
-  const carried = new Map(tools.map((entry) => [entry.ref, entry]))
+  const byRef = new Map(tools.map((entry) => [entry.ref, entry]))
   const found = new Map(hits.map((hit) => [hit.ref, hit]))
   const wanted = new Map<string, Wanted>()
-  const add = (entry: LoadoutEntry | undefined, by: SelectedBy, why: string) => {
+  const add = (entry: LoadoutEntry | undefined, by: SelectedBy, reason: string) => {
     if (!entry || wanted.has(entry.ref)) return
     const hit = found.get(entry.ref)
     wanted.set(entry.ref, {
       entry,
       by,
-      reasons: by === 'search' ? [...(hit?.reasons ?? [])] : [why, ...(hit?.reasons ?? [])],
+      reasons: by === 'search' ? [...(hit?.reasons ?? [])] : [reason, ...(hit?.reasons ?? [])],
       ...(hit ? { score: hit.score } : {}),
     })
   }
   for (const entry of tools) if (!entry.deferred) add(entry, 'always', 'It is always there.')
-  for (const { ref } of loaded.filter((one) => one.sticky)) add(carried.get(ref), 'sticky', 'The thread keeps it.')
-  for (const { ref } of loaded) add(carried.get(ref), 'loaded', 'It was loaded before.')
-  for (const { ref } of hits) add(carried.get(ref), 'search', '')
+  for (const { ref } of loaded.filter((tool) => tool.sticky)) add(byRef.get(ref), 'sticky', 'The thread keeps it.')
+  for (const { ref } of loaded) add(byRef.get(ref), 'loaded', 'It was loaded before.')
+  for (const { ref } of hits) add(byRef.get(ref), 'search', '')
   return [...wanted.values()]
 }

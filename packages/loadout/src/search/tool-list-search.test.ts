@@ -62,8 +62,8 @@ describe('a plain tool list', () => {
   it('reports that semantic search is not available', async () => {
     const words = await search({ query: 'letter', tools: FILE, vectors: false })
     expect([words.strategy, words.warnings]).toEqual(['bm25', undefined])
-    const asked = await search({ query: 'letter', tools: FILE, vectors: false, strategy: 'hybrid' })
-    expect([asked.strategy, asked.warnings]).toEqual(['bm25', [expect.stringContaining('Words alone')]])
+    const result = await search({ query: 'letter', tools: FILE, vectors: false, strategy: 'hybrid' })
+    expect([result.strategy, result.warnings]).toEqual(['bm25', [expect.stringContaining('Words alone')]])
     await expect(search({ query: 'letter', tools: FILE, vectors: false, strategy: 'semantic' })).rejects.toMatchObject({
       errors: [{ path: 'strategy' }],
     })

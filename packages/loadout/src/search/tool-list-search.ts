@@ -15,7 +15,7 @@ import { createSearcher, type Searcher, type SearchInput } from './searcher.ts'
 import { type VectorSource, vectorsFrom } from './vectors/bundled-vectors.ts'
 import type { Embedder, EmbedTexts } from './vectors/embedder.ts'
 
-const text = (most: number) => z.string().max(most)
+const text = (max: number) => z.string().max(max)
 const name = text(500).min(1)
 
 /** A tool of a list. Files differ in how they write it; what is not known is passed over. */
@@ -59,8 +59,8 @@ export function readTools(json: unknown): ListedTool[] {
   const read = toolFile.safeParse(json)
   if (read.success) return read.data
   // Of the two shapes, errors are told of the one that it is.
-  const own = (Array.isArray(json) ? toolList : z.looseObject({ tools: toolList })).safeParse(json)
-  throw own.success ? new HostError('invalid-input') : invalidInput(own.error)
+  const result = (Array.isArray(json) ? toolList : z.looseObject({ tools: toolList })).safeParse(json)
+  throw result.success ? new HostError('invalid-input') : invalidInput(result.error)
 }
 
 export interface ListHit extends Hit {
@@ -91,7 +91,7 @@ export interface ToolIndexOptions {
 }
 
 export function createToolIndex(
-  given: ToolListInput,
+  list: ToolListInput,
   { vectors, embedder, embedderWaitMs: waitMs }: ToolIndexOptions = {},
 ): ToolIndex {
   const searcher: Searcher = createSearcher({
@@ -99,7 +99,7 @@ export function createToolIndex(
     embedded: embedder && vectorsBy(embedder, { waitMs }),
   })
   const byRef = new Map<string, ListedTool>()
-  const entries = readTools(given).map((tool) => {
+  const entries = readTools(list).map((tool) => {
     // A toolkit's id has no dot; two tools of one name stay two.
     const toolkit = toolkitTerms(tool.toolkit, tool.toolkitTitle).replaceAll('.', ' ')
     const first = `${toolkit}.${tool.name}`
@@ -109,8 +109,8 @@ export function createToolIndex(
   })
   return {
     async search(query, options = {}) {
-      const { q, ...asked } = parse(searchInput, { q: query, ...options })
-      const { hits, strategy, warnings } = await searcher.search(entries, q, asked)
+      const { q, ...searchOptions } = parse(searchInput, { q: query, ...options })
+      const { hits, strategy, warnings } = await searcher.search(entries, q, searchOptions)
       return {
         hits: hits.map((hit) => {
           const tool = byRef.get(hit.ref) as ListedTool
@@ -134,7 +134,7 @@ export interface ListQuery extends SearchInput, ToolIndexOptions {
   tools: ToolListInput
 }
 
-const refOf = ({ toolkit, name: own }: ListedTool) => (toolkit === '' ? own : `${toolkit}.${own}`)
+const refOf = ({ toolkit, name: toolName }: ListedTool) => (toolkit === '' ? toolName : `${toolkit}.${toolName}`)
 
 function entryOf(tool: ListedTool, ref: string): LoadoutEntry {
   const { id: _, toolkitTitle: __, toolkit, examples, ...manifest } = tool

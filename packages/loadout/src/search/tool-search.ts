@@ -19,17 +19,17 @@ export interface ToolSearch {
   ): Promise<{ tools: ToolHit[]; strategy: Strategy; warnings: readonly string[] }>
 }
 
-export function createToolSearch(parts: { loadouts: Pick<Loadouts, 'of'>; searcher: Searcher }): ToolSearch {
+export function createToolSearch(deps: { loadouts: Pick<Loadouts, 'of'>; searcher: Searcher }): ToolSearch {
   return {
     async search(scope, text, options = {}) {
       // What was done before is that of who searches, whatever is asked for.
-      const asked = { ...parse(searchInput, { q: text, ...options }), userId: scope.userId }
-      const { entries } = await parts.loadouts.of(scope)
-      const { hits, strategy, warnings = [] } = await parts.searcher.search(entries, asked.q, asked)
-      const carried = new Map(entries.filter((entry) => entry.included).map((entry) => [entry.ref, entry]))
+      const query = { ...parse(searchInput, { q: text, ...options }), userId: scope.userId }
+      const { entries } = await deps.loadouts.of(scope)
+      const { hits, strategy, warnings = [] } = await deps.searcher.search(entries, query.q, query)
+      const byRef = new Map(entries.filter((entry) => entry.included).map((entry) => [entry.ref, entry]))
       return {
         tools: hits.flatMap((hit) => {
-          const entry = carried.get(hit.ref)
+          const entry = byRef.get(hit.ref)
           return entry ? [{ ...hit, entry }] : []
         }),
         strategy,

@@ -6,7 +6,7 @@ export const FIELDS = ['name', 'toolkit', 'description', 'argumentNames', 'argum
 export type Field = (typeof FIELDS)[number]
 
 const MAX_ARGUMENTS = 200
-const DEEPEST = 6
+const MAX_DEPTH = 6
 
 export function textsOf(tool: SearchTool): Record<Field, string> {
   const names: string[] = []
@@ -23,11 +23,11 @@ export function textsOf(tool: SearchTool): Record<Field, string> {
 }
 
 function collect(schema: unknown, into: { names: string[]; words: string[] }, depth: number): void {
-  if (depth > DEEPEST || typeof schema !== 'object' || schema === null) return
+  if (depth > MAX_DEPTH || typeof schema !== 'object' || schema === null) return
   const { properties, items, description, enum: values } = schema as JsonObject
   if (depth > 0 && typeof description === 'string') into.words.push(description)
   if (depth > 0 && Array.isArray(values))
-    into.words.push(...values.slice(0, 20).filter((one) => typeof one === 'string'))
+    into.words.push(...values.slice(0, 20).filter((value) => typeof value === 'string'))
   if (typeof properties === 'object' && properties !== null)
     for (const [name, inner] of Object.entries(properties)) {
       if (into.names.length >= MAX_ARGUMENTS) return

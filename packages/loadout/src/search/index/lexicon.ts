@@ -38,8 +38,8 @@ export class Lexicon {
   }
 
   #run(run: string): Run {
-    const known = this.#runs.get(run)
-    if (known) return known
+    const cached = this.#runs.get(run)
+    if (cached) return cached
     const fresh = {
       parts: partsOf(run).map((word) => this.#part(word)),
       exact: exactOf(run).map((word) => entryOf(this.exact, word)),
@@ -54,18 +54,18 @@ export class Lexicon {
   }
 
   #part(word: string): Part {
-    const known = this.#parts.get(word)
-    if (known) return known
+    const cached = this.#parts.get(word)
+    if (cached) return cached
     const fresh = { stem: this.#stem(word), vector: this.#vectors?.word(word) }
     this.#parts.set(word, fresh)
     return fresh
   }
 }
 
-function entryOf(all: Map<string, Collected>, word: string): Collected {
-  const known = all.get(word)
-  if (known) return known
+function entryOf(entries: Map<string, Collected>, word: string): Collected {
+  const existing = entries.get(word)
+  if (existing) return existing
   const fresh = new Collected()
-  all.set(word, fresh)
+  entries.set(word, fresh)
   return fresh
 }

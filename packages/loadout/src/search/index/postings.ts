@@ -77,7 +77,9 @@ const WORDS_A_STEP = 200
 export function* postingsOf(collected: ReadonlyMap<string, Collected>, k1: number): Generator<undefined, Postings> {
   let count = 0
   for (const { documents } of collected.values()) count += documents.length
-  const [documents, weights, fields] = [new Uint32Array(count), new Float32Array(count), new Uint8Array(count)]
+  const documents = new Uint32Array(count)
+  const weights = new Float32Array(count)
+  const fields = new Uint8Array(count)
   const words = new Map<string, number>()
   const starts = new Uint32Array(collected.size + 1)
   let at = 0

@@ -66,8 +66,8 @@ export function* segmentSteps(tools: readonly SearchTool[], words?: WordVectors)
 /** A tool as the words of its fields. */
 type Fields = Record<Field, readonly Run[]>
 
-const mapFields = <T>(of: (field: Field) => T): Record<Field, T> =>
-  Object.fromEntries(FIELDS.map((field) => [field, of(field)])) as Record<Field, T>
+const mapFields = <T>(read: (field: Field) => T): Record<Field, T> =>
+  Object.fromEntries(FIELDS.map((field) => [field, read(field)])) as Record<Field, T>
 
 /** What a tool holds of each word, into what the lexicon collects. */
 function collect(runs: Fields, tool: number): void {
@@ -75,9 +75,9 @@ function collect(runs: Fields, tool: number): void {
   for (const field of FIELDS) for (const { exact } of runs[field]) exactLength += exact.length
   const exactEach = 1 / (1 - EXACT.length + (EXACT.length * exactLength) / EXACT.usual)
   for (const [bit, field] of FIELDS.entries()) {
-    const { weight, length, usual } = WEIGHTS[field]
-    const own = runs[field].reduce((sum, { parts }) => sum + parts.length, 0)
-    const each = weight / (1 - length + (length * own) / usual)
+    const { weight, length: lengthShare, usual } = WEIGHTS[field]
+    const length = runs[field].reduce((sum, { parts }) => sum + parts.length, 0)
+    const each = weight / (1 - lengthShare + (lengthShare * length) / usual)
     for (const { parts, exact, also } of runs[field]) {
       for (const { stem } of parts) stem.add(tool, each, 1 << bit)
       for (const stem of also) stem.add(tool, each, 1 << bit)

@@ -12,7 +12,7 @@ import { type Segment, segmentSteps } from './segment.ts'
 import type { IndexedToolkit, ScopeView, ToolkitView } from './toolkits.ts'
 
 /** More segments than these are joined: each of them costs a look for each word. What a call brings does not change. */
-const MOST: Record<Tier, number> = { app: 8, user: 6, thread: 1, call: 1 }
+const MAX_SEGMENTS: Record<Tier, number> = { app: 8, user: 6, thread: 1, call: 1 }
 /** Tools in all segments that are kept. */
 const MAX_TOOLS = 250_000
 
@@ -25,7 +25,7 @@ interface Group {
 export class SegmentStore {
   readonly #vectors: WordVectors | undefined
   readonly #builder: SlicedBuilder
-  readonly #kept = new LRUCache<string, Segment>({
+  readonly #cache = new LRUCache<string, Segment>({
     maxSize: MAX_TOOLS,
     sizeCalculation: ({ tools }) => tools.length + 1,
   })
@@ -41,44 +41,46 @@ export class SegmentStore {
   /** How many are kept, and how many tools are in them. */
   get size(): { segments: number; tools: number } {
     return {
-      segments: this.#kept.size,
-      tools: [...this.#kept.values()].reduce((sum, one) => sum + one.tools.length, 0),
+      segments: this.#cache.size,
+      tools: [...this.#cache.values()].reduce((sum, segment) => sum + segment.tools.length, 0),
     }
   }
 
   /** In an order that depends on nothing but the toolkits. At once where all are there. */
-  of(view: ScopeView): readonly Segment[] | Promise<Segment[]> {
+  resolve(view: ScopeView): readonly Segment[] | Promise<Segment[]> {
     const found = this.#groupsOf(view).map(
-      ({ key, toolkits }) => this.#kept.get(key) ?? this.#building.get(key) ?? this.#build(key, toolkits),
+      ({ key, toolkits }) => this.#cache.get(key) ?? this.#building.get(key) ?? this.#build(key, toolkits),
     )
-    return found.some((one) => one instanceof Promise) ? Promise.all(found) : (found as Segment[])
+    return found.some((segment) => segment instanceof Promise) ? Promise.all(found) : (found as Segment[])
   }
 
   /** Where a tool stands in one of them. */
   positionsIn(segment: Segment): ReadonlyMap<string, number> {
-    const known = this.#positions.get(segment) ?? new Map(segment.tools.map(({ ref }, at) => [ref, at]))
-    this.#positions.set(segment, known)
-    return known
+    const positions = this.#positions.get(segment) ?? new Map(segment.tools.map(({ ref }, at) => [ref, at]))
+    this.#positions.set(segment, positions)
+    return positions
   }
 
   #groupsOf(view: ScopeView): readonly Group[] {
-    const known = this.#groups.get(view)
-    if (known) return known
+    const cached = this.#groups.get(view)
+    if (cached) return cached
     const byTier = Map.groupBy(view.toolkits, ({ tier }) => tier)
-    const groups = TIERS.flatMap((tier) => joined(byTier.get(tier) ?? [], MOST[tier])).map((toolkits) => ({
-      key: toolkits.map(({ number }) => number).join(),
-      toolkits,
-    }))
+    const groups = TIERS.flatMap((tier) => joinToolkits(byTier.get(tier) ?? [], MAX_SEGMENTS[tier])).map(
+      (toolkits) => ({
+        key: toolkits.map(({ number }) => number).join(),
+        toolkits,
+      }),
+    )
     this.#groups.set(view, groups)
     return groups
   }
 
   #build(key: string, toolkits: readonly IndexedToolkit[]): Promise<Segment> {
-    const tools = toolkits.flatMap((one) => one.tools)
+    const tools = toolkits.flatMap((toolkit) => toolkit.tools)
     const building = this.#builder
       .build(tools, this.#vectors)
       .then((segment) => {
-        this.#kept.set(key, segment)
+        this.#cache.set(key, segment)
         return segment
       })
       .finally(() => this.#building.delete(key))
@@ -87,20 +89,20 @@ export class SegmentStore {
   }
 }
 
-function joined(views: readonly ToolkitView[], most: number): Array<readonly IndexedToolkit[]> {
+function joinToolkits(views: readonly ToolkitView[], maxSegments: number): Array<readonly IndexedToolkit[]> {
   // By their keys, so that the order in which a scope has them makes no other segment.
   const ordered = views.map(({ indexed }) => indexed).sort((a, b) => (a.key < b.key ? -1 : 1))
-  if (ordered.length <= most) return ordered.map((one) => [one])
-  return [...Map.groupBy(ordered, ({ key }) => placeOf(key, most)).entries()]
+  if (ordered.length <= maxSegments) return ordered.map((toolkit) => [toolkit])
+  return [...Map.groupBy(ordered, ({ key }) => bucketOf(key, maxSegments)).entries()]
     .sort(([a], [b]) => a - b)
     .map(([, group]) => group)
 }
 
 /** FNV-1a: the same in every process. */
-function placeOf(key: string, places: number): number {
+function bucketOf(key: string, buckets: number): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
-  return (hash >>> 0) % places
+  return (hash >>> 0) % buckets
 }
 
 /**
@@ -112,24 +114,24 @@ const SLICE_MS = 10
 
 export class SlicedBuilder {
   #since = 0
-  #underWay = 0
+  #active = 0
   #turn: Promise<void> | undefined
 
   async build(tools: readonly SearchTool[], vectors?: WordVectors): Promise<Segment> {
-    if (this.#underWay++ === 0) this.#since = performance.now()
+    if (this.#active++ === 0) this.#since = performance.now()
     try {
       const steps = segmentSteps(tools, vectors)
       for (let step = steps.next(); ; step = steps.next()) {
         if (step.done) return step.value
-        const turn = this.#othersTurn()
+        const turn = this.#yieldIfDue()
         if (turn) await turn
       }
     } finally {
-      this.#underWay--
+      this.#active--
     }
   }
 
-  #othersTurn(): Promise<void> | undefined {
+  #yieldIfDue(): Promise<void> | undefined {
     if (this.#turn || performance.now() - this.#since < SLICE_MS) return this.#turn
     this.#turn = new Promise((resolve) => {
       setTimeout(() => {

@@ -27,28 +27,28 @@ export interface ToolkitView {
 }
 
 /** What a tool was made of. */
-type Made = Pick<LoadoutEntry, 'manifest' | 'examples' | 'toolkitName'>
+type IndexInput = Pick<LoadoutEntry, 'manifest' | 'examples' | 'toolkitName'>
 
-const REMEMBERED = 5000
+const MAX_REMEMBERED = 5000
 
 export class ToolkitIndices {
   /** By the first of its manifests, which is another object whenever the catalog has it anew. */
-  readonly #known = new WeakMap<ToolManifest, { made: readonly Made[]; indexed: IndexedToolkit }>()
+  readonly #byManifest = new WeakMap<ToolManifest, { inputs: readonly IndexInput[]; indexed: IndexedToolkit }>()
   /** The last of each toolkit, for what was read anew and is the same. */
-  readonly #last = new LRUCache<string, IndexedToolkit>({ max: REMEMBERED })
+  readonly #last = new LRUCache<string, IndexedToolkit>({ max: MAX_REMEMBERED })
   readonly #views = new WeakMap<readonly LoadoutEntry[], ScopeView>()
   #count = 0
 
   /** The same object for the same entries, which nobody changes. */
   view(entries: readonly LoadoutEntry[]): ScopeView {
-    const known = this.#views.get(entries)
-    if (known) return known
+    const cached = this.#views.get(entries)
+    if (cached) return cached
     const toolkits: ToolkitView[] = []
-    for (const [key, own] of groupsOf(entries)) {
-      const [first] = own
+    for (const [key, toolkitEntries] of groupsOf(entries)) {
+      const [first] = toolkitEntries
       // A toolkit that is hidden has the refs of the one that hides it: what is not carried at all is left out.
-      if (!first || !own.some((entry) => entry.included)) continue
-      toolkits.push({ indexed: this.#indexed(key, own), tier: first.tier, entries: own })
+      if (!first || !toolkitEntries.some((entry) => entry.included)) continue
+      toolkits.push({ indexed: this.#indexed(key, toolkitEntries), tier: first.tier, entries: toolkitEntries })
     }
     const view = new ScopeView(toolkits)
     this.#views.set(entries, view)
@@ -57,18 +57,18 @@ export class ToolkitIndices {
 
   #indexed(key: string, entries: readonly LoadoutEntry[]): IndexedToolkit {
     const [first] = entries as [LoadoutEntry]
-    const known = this.#known.get(first.manifest)
-    if (known?.indexed.key === key && isSame(known.made, entries)) return known.indexed
+    const cached = this.#byManifest.get(first.manifest)
+    if (cached?.indexed.key === key && isSame(cached.inputs, entries)) return cached.indexed
     const tools = entries.map((entry) => searchToolOf(entry))
     const last = this.#last.get(key)
-    const indexed = last && isAlike(last.tools, tools) ? last : this.#fresh(key, tools)
+    const indexed = last && hasSameTools(last.tools, tools) ? last : this.#create(key, tools)
     this.#last.set(key, indexed)
-    const made = entries.map(({ manifest, examples, toolkitName }) => ({ manifest, examples, toolkitName }))
-    this.#known.set(first.manifest, { made, indexed })
+    const inputs = entries.map(({ manifest, examples, toolkitName }) => ({ manifest, examples, toolkitName }))
+    this.#byManifest.set(first.manifest, { inputs, indexed })
     return indexed
   }
 
-  #fresh(key: string, tools: readonly SearchTool[]): IndexedToolkit {
+  #create(key: string, tools: readonly SearchTool[]): IndexedToolkit {
     return { number: this.#count++, key, tools, positions: new Map(tools.map(({ ref }, index) => [ref, index])) }
   }
 }
@@ -111,8 +111,8 @@ export function searchToolOf(entry: LoadoutEntry, more: readonly string[] = []):
 
 /** A toolkit's id, and what its name says beside that. */
 export function toolkitTerms(id: string, name = ''): string {
-  const known = new Set(wordsOf(id))
-  const more = wordsOf(name).filter((word) => !known.has(word))
+  const idWords = new Set(wordsOf(id))
+  const more = wordsOf(name).filter((word) => !idWords.has(word))
   return [id, ...new Set(more)].join(' ')
 }
 
@@ -123,33 +123,33 @@ export const toolkitKeyOf = ({ uscoId, toolkit }: Pick<LoadoutEntry, 'uscoId' | 
 
 function groupsOf(entries: readonly LoadoutEntry[]): Map<string, LoadoutEntry[]> {
   const groups = new Map<string, LoadoutEntry[]>()
-  let last: { key: string; own: LoadoutEntry[] } | undefined
+  let last: { key: string; group: LoadoutEntry[] } | undefined
   for (const entry of entries) {
     const key = toolkitKeyOf(entry)
     // Tools of one toolkit stand together.
     if (last?.key !== key) {
-      last = { key, own: groups.get(key) ?? [] }
-      groups.set(key, last.own)
+      last = { key, group: groups.get(key) ?? [] }
+      groups.set(key, last.group)
     }
-    last.own.push(entry)
+    last.group.push(entry)
   }
   return groups
 }
 
-const isSame = (a: readonly Made[], b: readonly LoadoutEntry[]) =>
+const isSame = (a: readonly IndexInput[], b: readonly LoadoutEntry[]) =>
   a.length === b.length &&
   a.every(
-    (one, index) =>
-      one.manifest === b[index]?.manifest &&
-      one.examples === b[index]?.examples &&
-      one.toolkitName === b[index]?.toolkitName,
+    (input, index) =>
+      input.manifest === b[index]?.manifest &&
+      input.examples === b[index]?.examples &&
+      input.toolkitName === b[index]?.toolkitName,
   )
 
 /** Whether all that is searched is the same. */
-const isAlike = (a: readonly SearchTool[], b: readonly SearchTool[]) =>
-  a.length === b.length && a.every((one, index) => isAlikeTool(one, b[index] as SearchTool))
+const hasSameTools = (a: readonly SearchTool[], b: readonly SearchTool[]) =>
+  a.length === b.length && a.every((tool, index) => isSameTool(tool, b[index] as SearchTool))
 
-const isAlikeTool = (a: SearchTool, b: SearchTool) =>
+const isSameTool = (a: SearchTool, b: SearchTool) =>
   a.ref === b.ref &&
   a.name === b.name &&
   a.title === b.title &&

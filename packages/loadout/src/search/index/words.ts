@@ -31,7 +31,7 @@ export function hyphenedOf(text: string): string[][] {
   const bounded = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   if (!/[-‐\u2011]/.test(bounded)) return []
   const found = bounded.normalize('NFKC').match(HYPHENED) ?? []
-  return found.map((one) => one.toLowerCase().split(/[-‐]/))
+  return found.map((match) => match.toLowerCase().split(/[-‐]/))
 }
 
 /** The characters of a run that is cut into pairs: who asks for one of them alone finds it. */

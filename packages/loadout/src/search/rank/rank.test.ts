@@ -6,7 +6,7 @@ import type { SearchTool } from '../search.ts'
 import { wordVectors } from '../vectors/read-vectors.ts'
 import { WordVectors } from '../vectors/word-vectors.ts'
 import { hybridScores, lexicalScores, meaningScores, type Scores, top } from './rank.ts'
-import { explained } from './reasons.ts'
+import { explainHits } from './reasons.ts'
 
 const tool = (ref: string, description: string, properties: Record<string, object> = {}): SearchTool => {
   const [toolkit = '', name = ''] = ref.split('.')
@@ -206,7 +206,9 @@ describe('usage examples of a tool', () => {
     const segments = [buildSegment([trip, tool('fun.holiday', 'Days off.'), ...TOOLS])]
     expect(find('holiday', segments)).toEqual(['fun.holiday', 'trip.plan'])
     const [, hit] = top(segments, lexicalScores(segments, 'holiday'), { text: 'holiday', limit: 2 })
-    expect(explained(segments, hit ? [hit] : [], 'holiday')[0]?.reasons).toEqual(['"holiday" in what it was used for'])
+    expect(explainHits(segments, hit ? [hit] : [], 'holiday')[0]?.reasons).toEqual([
+      '"holiday" in what it was used for',
+    ])
   })
 
   it('are part of its meaning', async () => {
@@ -231,10 +233,10 @@ describe('the top results', () => {
     const all = segments.flatMap(({ tools }, segment) =>
       tools.map(({ ref }, at) => ({ ref, score: scores[segment]?.[at] ?? 0 })),
     )
-    const kept = all.filter(({ ref, score }) => score > 0 && allow(ref))
+    const allowed = all.filter(({ ref, score }) => score > 0 && allow(ref))
     const best = (ref: string) =>
-      Math.max(...kept.filter((one) => one.ref.split('.')[0] === ref.split('.')[0]).map(({ score }) => score))
-    return kept
+      Math.max(...allowed.filter((one) => one.ref.split('.')[0] === ref.split('.')[0]).map(({ score }) => score))
+    return allowed
       .map(({ ref, score }) => ({ ref, score: (score + 0.1 * best(ref)) / 1.1 }))
       .sort((a, b) => b.score - a.score || (a.ref < b.ref ? -1 : 1))
   }
@@ -246,12 +248,12 @@ describe('the top results', () => {
           maxLength: 90,
         }),
         fc.integer({ min: 1, max: 20 }),
-        (given, limit) => {
-          const tools = given.map(({ toolkit }, at) => tool(`kit${toolkit}.tool${at}`, ''))
+        (input, limit) => {
+          const tools = input.map(({ toolkit }, at) => tool(`kit${toolkit}.tool${at}`, ''))
           const segments = [buildSegment(tools.slice(0, 40)), buildSegment(tools.slice(40))]
-          const values = given.map(({ score }) => score / 20)
+          const values = input.map(({ score }) => score / 20)
           const scores = [Float32Array.from(values.slice(0, 40)), Float32Array.from(values.slice(40))]
-          const allowed = new Set(tools.filter((_, at) => given[at]?.allowed).map(({ ref }) => ref))
+          const allowed = new Set(tools.filter((_, at) => input[at]?.allowed).map(({ ref }) => ref))
           const allow = (ref: string) => allowed.has(ref)
           const found = top(segments, scores, { text: '', limit, allow })
           const expected = slowly(segments, scores, allow).slice(0, limit)
@@ -283,7 +285,7 @@ it('search reasons name exactly the words that matched', () =>
     fc.property(fc.subarray(['issues', 'file', 'text', 'weather', 'repository', 'open']), (words) => {
       const segments = [buildSegment(TOOLS)]
       const text = words.join(' ')
-      for (const { ref, reasons } of explained(
+      for (const { ref, reasons } of explainHits(
         segments,
         top(segments, lexicalScores(segments, text), { text, limit: 9 }),
         text,

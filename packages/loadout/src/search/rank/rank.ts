@@ -15,7 +15,7 @@ const MAX_WORDS = 200
 const EDGE = 100
 const MIDDLE_WEIGHT = 0.5
 /** A word that counts less than this share of the most telling one moves nothing, and stands in most tools. */
-const LEAST_SHARE = 0.02
+const MIN_SHARE = 0.02
 /** A word that says little of what is wanted counts so much: in small catalogs, and in short questions, it may tell. */
 const STOP_WEIGHT = 0.5
 /** A letter that a hyphen joins to a word says little alone; the whole without its hyphen stands beside its parts. */
@@ -24,10 +24,10 @@ const JOINED_WEIGHT = 0.5
 /** How much the best tool of a toolkit lifts the others: who needs one of them often needs another. */
 const TOOLKIT_SHARE = 0.1
 /** So many at least are looked at for what their toolkits say. */
-const FEWEST_CANDIDATES = 100
+const MIN_CANDIDATES = 100
 const BINS = 1024
 /** How fast what words were learned to say is taken for granted; 0 would be not at all. */
-const LEARNED = 0.4
+const LEARNED_EXPONENT = 0.4
 
 /** Of each tool of each segment, in their order. */
 export type Scores = Float32Array[]
@@ -45,24 +45,24 @@ export function lexicalScores(
   const learned = segments.find(({ words }) => words)?.words
   const hyphened = hyphenedOf(text)
   const weigh = weightsOf(hyphened)
-  const joined = hyphened.map((one) => one.join(''))
-  const parts = weighted([...runs.flatMap(partsOf), ...joined], { by: stemOf, learned, weigh })
-  const whole = weighted(runs.flatMap(exactOf), { by: (word) => word, learned, weigh })
-  const asked = [
-    ...found(segments, { of: ({ stems }) => stems, words: parts, share: 1 }),
-    ...found(segments, { of: ({ exact }) => exact, words: whole, share: EXACT_SHARE }),
+  const joined = hyphened.map((word) => word.join(''))
+  const stemWords = weighted([...runs.flatMap(partsOf), ...joined], { by: stemOf, learned, weigh })
+  const exactWords = weighted(runs.flatMap(exactOf), { by: (word) => word, learned, weigh })
+  const queryWords = [
+    ...findWords(segments, { select: ({ stems }) => stems, words: stemWords, share: 1 }),
+    ...findWords(segments, { select: ({ exact }) => exact, words: exactWords, share: EXACT_SHARE }),
   ]
   const scores = noScores(segments)
-  const isTelling = parts.some(({ isStop }) => !isStop)
-  if (isTelling && asked.every(({ isStop }) => isStop)) return scores
-  const least = LEAST_SHARE * asked.reduce((most, { each }) => Math.max(most, each), 0)
+  const isTelling = stemWords.some(({ isStop }) => !isStop)
+  if (isTelling && queryWords.every(({ isStop }) => isStop)) return scores
+  const least = MIN_SHARE * queryWords.reduce((most, { each }) => Math.max(most, each), 0)
   for (const isStop of [false, true])
-    for (const one of asked)
-      if (one.isStop === isStop && one.each >= least) addPostings(scores, one, isStop && isTelling && !weak)
+    for (const entry of queryWords)
+      if (entry.isStop === isStop && entry.each >= least) addPostings(scores, entry, isStop && isTelling && !weak)
   return scaled(scores)
 }
 
-interface AskedWord {
+interface QueryWord {
   word: string
   weight: number
   isStop: boolean
@@ -86,21 +86,22 @@ function weightsOf(hyphened: readonly string[][]): Weighing['weigh'] {
 const isLetter = (word: string) => word.length === 1
 
 /** Each word once, with how much it says; what is said twice is meant a little more. */
-function weighted(words: readonly string[], { by, learned, weigh }: Weighing): AskedWord[] {
+function weighted(words: readonly string[], { by, learned, weigh }: Weighing): QueryWord[] {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   const edges = words.length > 2 * EDGE ? new Set([...words.slice(0, EDGE), ...words.slice(-EDGE)]) : undefined
-  const asked = new Map<string, AskedWord>()
+  const byKey = new Map<string, QueryWord>()
   for (const [word, times] of counts) {
     const share = weigh(word)
     const isStop = isStopWord(word) || (isLetter(word) && share < 1)
-    const telling = (isStopWord(word) ? STOP_WEIGHT : share) * (learned ? learned.weightOf(word) ** LEARNED : 1)
+    const telling =
+      (isStopWord(word) ? STOP_WEIGHT : share) * (learned ? learned.weightOf(word) ** LEARNED_EXPONENT : 1)
     const weight = telling * (1 + Math.log(times) / 2) * (!edges || edges.has(word) ? 1 : MIDDLE_WEIGHT)
     const key = by(word)
-    const known = asked.get(key)
-    if (!known || known.weight < weight) asked.set(key, { word: key, weight, isStop })
+    const existing = byKey.get(key)
+    if (!existing || existing.weight < weight) byKey.set(key, { word: key, weight, isStop })
   }
-  return [...asked.values()]
+  return [...byKey.values()]
 }
 
 /** A word that tools have: where, and how much one that is full of it gets. */
@@ -112,31 +113,32 @@ interface FoundWord {
   numbers: readonly number[]
 }
 
-function found(
+function findWords(
   segments: readonly Segment[],
-  { of, words, share }: { of: (segment: Segment) => Postings; words: readonly AskedWord[]; share: number },
+  { select, words, share }: { select: (segment: Segment) => Postings; words: readonly QueryWord[]; share: number },
 ): FoundWord[] {
-  const postings = segments.map(of)
+  const postings = segments.map(select)
   const counts = countsIn(segments, (at) => (segments[at] as Segment).tools.length)
-  const all: FoundWord[] = []
+  const results: FoundWord[] = []
   for (const { word, weight, isStop } of words) {
-    const numbers = postings.map((one) => one.find(word))
-    const held = countsIn(segments, (at) => heldBy(postings[at] as Postings, numbers[at] as number))
-    if (held > 0) all.push({ each: share * weight * rarity(counts, held), isStop, postings, numbers })
+    const numbers = postings.map((list) => list.find(word))
+    const count = countsIn(segments, (at) => postingCount(postings[at] as Postings, numbers[at] as number))
+    if (count > 0) results.push({ each: share * weight * rarity(counts, count), isStop, postings, numbers })
   }
-  return all.length > MAX_WORDS ? all.sort((a, b) => b.each - a.each).slice(0, MAX_WORDS) : all
+  return results.length > MAX_WORDS ? results.sort((a, b) => b.each - a.each).slice(0, MAX_WORDS) : results
 }
 
-const heldBy = (postings: Postings, number: number) =>
+const postingCount = (postings: Postings, number: number) =>
   number < 0 ? 0 : postings.start(number + 1) - postings.start(number)
 
 /** In all segments together. What lies over others is counted with them, once. */
-function countsIn(segments: readonly Segment[], of: (at: number) => number): number {
-  let [shared, over] = [0, 0]
+function countsIn(segments: readonly Segment[], countAt: (at: number) => number): number {
+  let shared = 0
+  let overlay = 0
   for (let at = 0; at < segments.length; at++)
-    if (segments[at]?.isOverlay) over += of(at)
-    else shared += of(at)
-  return Math.max(shared, over)
+    if (segments[at]?.isOverlay) overlay += countAt(at)
+    else shared += countAt(at)
+  return Math.max(shared, overlay)
 }
 
 function addPostings(scores: Scores, { each, postings, numbers }: FoundWord, onlyFound: boolean): void {
@@ -148,8 +150,8 @@ function addPostings(scores: Scores, { each, postings, numbers }: FoundWord, onl
     const end = own.start(number + 1)
     for (let at = own.start(number); at < end; at++) {
       const document = documents[at] as number
-      const known = into[document] as number
-      if (!onlyFound || known > 0) into[document] = known + each * (weights[at] as number)
+      const score = into[document] as number
+      if (!onlyFound || score > 0) into[document] = score + each * (weights[at] as number)
     }
   }
 }
@@ -189,7 +191,8 @@ export function hybridScores(lexical: Scores, meaning: Scores): Scores {
     const other = meaning[segment] as Float32Array
     const mixed = new Float32Array(row.length)
     for (let at = 0; at < row.length; at++) {
-      const [words, alike] = [row[at] as number, other[at] as number]
+      const words = row[at] as number
+      const alike = other[at] as number
       if (words > 0 || alike > 0) mixed[at] = byWords * words + byMeaning * (alike - base)
     }
     return mixed
@@ -229,8 +232,9 @@ export function top(segments: readonly Segment[], scores: Scores, query: Query):
     const toolkit = toolkits[index] as string
     bests.set(toolkit, Math.max(bests.get(toolkit) ?? 0, score))
   }
-  for (const [index, one] of candidates.entries())
-    one.score = (one.score + TOOLKIT_SHARE * (bests.get(toolkits[index] as string) ?? 0)) / (1 + TOOLKIT_SHARE)
+  for (const [index, candidate] of candidates.entries())
+    candidate.score =
+      (candidate.score + TOOLKIT_SHARE * (bests.get(toolkits[index] as string) ?? 0)) / (1 + TOOLKIT_SHARE)
   return candidates.sort(inOrder).slice(0, query.limit)
 }
 
@@ -240,7 +244,7 @@ const inOrder = (a: Ranked, b: Ranked) =>
 /** More than are wanted, of those that are allowed: all from some score on. */
 function candidatesOf(segments: readonly Segment[], scores: Scores, { limit, allow }: Query): Ranked[] {
   const [, most] = rangeOf(scores)
-  const enough = Math.max(FEWEST_CANDIDATES, 2 * limit)
+  const enough = Math.max(MIN_CANDIDATES, 2 * limit)
   const found: Ranked[] = []
   if (!(most > 0)) return found
   const counts = countsOf(scores, most)

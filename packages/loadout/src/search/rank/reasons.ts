@@ -6,7 +6,7 @@ import type { Hit } from '../search.ts'
 import type { Ranked } from './rank.ts'
 import { bothEndsOf } from './truncate.ts'
 
-const WORDS: Record<Field, string> = {
+const FIELD_LABELS: Record<Field, string> = {
   name: 'its name',
   toolkit: 'its toolkit',
   description: 'its description',
@@ -16,21 +16,21 @@ const WORDS: Record<Field, string> = {
 }
 const MAX_WORDS = 5
 
-const MAX_ASKED = 200
+const MAX_QUERY_WORDS = 200
 
 /** What was found, with its reasons. */
-export function explained(segments: readonly Segment[], ranked: readonly Ranked[], text: string): Hit[] {
+export function explainHits(segments: readonly Segment[], ranked: readonly Ranked[], text: string): Hit[] {
   const telling = wordsOf(text).filter((word) => !isStopWord(word))
-  const known = [...new Map(telling.map((word) => [stemOf(word), word]))].filter(([stem]) =>
+  const matching = [...new Map(telling.map((word) => [stemOf(word), word]))].filter(([stem]) =>
     segments.some(({ stems }) => stems.find(stem) >= 0),
   )
-  const asked = bothEndsOf(known, MAX_ASKED)
+  const queryWords = bothEndsOf(matching, MAX_QUERY_WORDS)
   return ranked.map(({ ref, score, segment, at }) => {
     const { stems } = segments[segment] as Segment
-    const met = asked.map(([stem, word]) => ({ word, fields: stems.fieldsOf(stem, at) }))
+    const matches = queryWords.map(([stem, word]) => ({ word, fields: stems.fieldsOf(stem, at) }))
     const reasons = FIELDS.flatMap((field, bit) => {
-      const words = met.filter(({ fields }) => (fields & (1 << bit)) !== 0).slice(0, MAX_WORDS)
-      return words.length === 0 ? [] : [`${words.map(({ word }) => `"${word}"`).join(', ')} in ${WORDS[field]}`]
+      const words = matches.filter(({ fields }) => (fields & (1 << bit)) !== 0).slice(0, MAX_WORDS)
+      return words.length === 0 ? [] : [`${words.map(({ word }) => `"${word}"`).join(', ')} in ${FIELD_LABELS[field]}`]
     })
     return { ref, score, reasons: reasons.length > 0 ? reasons : ['It means something alike.'] }
   })

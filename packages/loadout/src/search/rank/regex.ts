@@ -4,7 +4,7 @@
  */
 
 import { HostError } from '../../errors.ts'
-import { type Meter, Spent } from '../../json-schema/budget.ts'
+import { BudgetExceeded, type Meter } from '../../json-schema/budget.ts'
 import { compilePattern } from '../../json-schema/regex/match.ts'
 import { PatternParser, type Tree } from '../../json-schema/regex/parse.ts'
 import { FIELDS, textsOf } from '../index/fields.ts'
@@ -12,7 +12,7 @@ import type { Segment } from '../index/segment.ts'
 import type { SearchTool } from '../search.ts'
 import type { Scores } from './rank.ts'
 
-const LONGEST = 200
+const MAX_LENGTH = 200
 const MAX_INSTRUCTIONS = 2000
 /** In all, for one search: about 50 milliseconds. */
 const MAX_STEPS = 8_000_000
@@ -27,14 +27,14 @@ const IS_PATTERN = /[\\^$.*+?()[\]{}|]/
 
 /** 1 where it fits the name, less where it fits only what is said of the tool. */
 export function regexScores(segments: readonly Segment[], text: string): Scores {
-  const fits = matcherOf(text.trim())
-  return segments.map(({ tools }) => Float32Array.from(tools, (tool) => fits(tool)))
+  const match = matcherOf(text.trim())
+  return segments.map(({ tools }) => Float32Array.from(tools, (tool) => match(tool)))
 }
 
 type Matcher = (tool: SearchTool) => number
 
 function matcherOf(text: string): Matcher {
-  if (text.length > LONGEST) throw invalid(`has ${text.length} characters; at most ${LONGEST} are taken`)
+  if (text.length > MAX_LENGTH) throw invalid(`has ${text.length} characters; at most ${MAX_LENGTH} are taken`)
   if (!IS_PATTERN.test(text)) return keywords(text)
   // As people write them for names, upper and lower case are the same.
   const source = text.replace(NO_CASE, '').replace(LETTERS, (part) => (part[0] === '\\' ? part : part.toLowerCase()))
@@ -48,23 +48,23 @@ function matcherOf(text: string): Matcher {
     try {
       if (isMet(needs, name)) {
         if (pattern.test(name, meter)) return 1
-        if (isAnchored && namesOf(tool).some((one) => pattern.test(one, meter))) return 1
+        if (isAnchored && namesOf(tool).some((text) => pattern.test(text, meter))) return 1
       }
       return isMet(needs, rest) && pattern.test(rest, meter) ? 0.5 : 0
     } catch (error) {
-      if (error instanceof Spent) throw invalid('takes too long over this many tools')
+      if (error instanceof BudgetExceeded) throw invalid('takes too long over this many tools')
       throw error
     }
   }
 }
 
 function meterOf(units: number): Meter {
-  let left = units
+  let remaining = units
   return {
     maxDepth: 100,
     spend(cost) {
-      left -= cost
-      if (left < 0) throw new Spent()
+      remaining -= cost
+      if (remaining < 0) throw new BudgetExceeded()
     },
   }
 }
@@ -84,7 +84,7 @@ function keywords(text: string): Matcher {
 function namesOf({ ref, name, title }: SearchTool): string[] {
   // One that was renamed has both of its names.
   const names = [name, ...name.split(' '), ...(title === undefined ? [] : [title]), ref.slice(ref.indexOf('.') + 1)]
-  return [...new Set(names)].map((one) => one.slice(0, MAX_TEXT_LENGTH).toLowerCase())
+  return [...new Set(names)].map((text) => text.slice(0, MAX_TEXT_LENGTH).toLowerCase())
 }
 
 /** What names it, and what is said of it. */
@@ -111,7 +111,8 @@ export function needsOf(tree: Tree): Needs {
   return []
 }
 
-export const isMet = (needs: Needs, text: string) => needs.every((group) => group.some((one) => text.includes(one)))
+export const isMet = (needs: Needs, text: string) =>
+  needs.every((group) => group.some((required) => text.includes(required)))
 
 function inSequence(parts: readonly Tree[]): Needs {
   const needs: string[][] = []
@@ -133,16 +134,16 @@ function inSequence(parts: readonly Tree[]): Needs {
 
 /** Each alternative gives its most telling group. */
 function eitherOf(parts: readonly Tree[]): Needs {
-  const all: string[] = []
+  const literals: string[] = []
   for (const part of parts) {
     const [best] = needsOf(part).toSorted((a, b) => shortest(b) - shortest(a))
     if (!best) return []
-    all.push(...best)
+    literals.push(...best)
   }
-  return all.length > MAX_ALTERNATIVES ? [] : [all]
+  return literals.length > MAX_ALTERNATIVES ? [] : [literals]
 }
 
-const shortest = (group: readonly string[]) => Math.min(...group.map((one) => one.length))
+const shortest = (group: readonly string[]) => Math.min(...group.map((text) => text.length))
 
 function literal(tree: Tree): string | undefined {
   if (tree.type !== 'set') return undefined

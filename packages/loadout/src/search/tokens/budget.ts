@@ -7,11 +7,11 @@ import type { resolveInput } from '../../schema/toolkit/selection.ts'
 /** What a million tokens cost by model, in the currency of `costLimit`: `{ 'anthropic:claude-opus-*': 5 }`. The first that fits holds. */
 export type Prices = Readonly<Record<string, number>>
 
-type Given = Pick<z.output<typeof resolveInput>, 'maxTokens' | 'costLimit' | 'pricePerMillion' | 'model'>
+type BudgetInput = Pick<z.output<typeof resolveInput>, 'maxTokens' | 'costLimit' | 'pricePerMillion' | 'model'>
 
-export function budgetOf({ maxTokens, costLimit, ...given }: Given, prices: Prices = {}): number | undefined {
+export function budgetOf({ maxTokens, costLimit, ...input }: BudgetInput, prices: Prices = {}): number | undefined {
   if (costLimit === undefined) return maxTokens
-  const price = given.pricePerMillion ?? priceOf(given.model, prices)
+  const price = input.pricePerMillion ?? priceOf(input.model, prices)
   if (price === undefined)
     throw invalidFields([
       { path: 'pricePerMillion', message: 'is needed with "costLimit": no price of the model is known' },

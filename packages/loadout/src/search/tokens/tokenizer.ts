@@ -11,7 +11,7 @@ export interface Tokenizer {
 }
 
 /** Longer pieces are cut: a token more or less for each. */
-const PIECE = 2000
+const MAX_PIECE_LENGTH = 2000
 
 /** The tokenizer of a model's family: `openai:gpt-5`, `anthropic:claude-…`, or the family alone. */
 export async function tokenizerOf(model?: string): Promise<Tokenizer> {
@@ -19,25 +19,25 @@ export async function tokenizerOf(model?: string): Promise<Tokenizer> {
   // What stands in a definition is text, whatever it looks like.
   const plain = { disallowedSpecial: new Set<string>() }
   const family = model?.split(':')[0]?.toLowerCase()
-  const isItsOwn = family === undefined || family === 'openai' || family === 'openai-compatible'
+  const isExact = family === undefined || family === 'openai' || family === 'openai-compatible'
   return {
-    name: isItsOwn ? 'o200k_base' : `o200k_base, standing in for ${family.slice(0, 40)}`,
+    name: isExact ? 'o200k_base' : `o200k_base, standing in for ${family.slice(0, 40)}`,
     count: (text) => pieces(text).reduce((sum, piece) => sum + countTokens(piece, plain), 0),
   }
 }
 
 function pieces(text: string): string[] {
-  if (text.length <= PIECE) return [text]
-  const all: string[] = []
+  if (text.length <= MAX_PIECE_LENGTH) return [text]
+  const result: string[] = []
   for (let at = 0; at < text.length; ) {
-    let end = Math.min(at + PIECE, text.length)
+    let end = Math.min(at + MAX_PIECE_LENGTH, text.length)
     const space = text.lastIndexOf(' ', end)
     // The space goes with the word after it, as tokens have it.
-    if (end < text.length && space > at + PIECE / 2) end = space
-    all.push(text.slice(at, end))
+    if (end < text.length && space > at + MAX_PIECE_LENGTH / 2) end = space
+    result.push(text.slice(at, end))
     at = end
   }
-  return all
+  return result
 }
 
 /** A tool's definition as it is sent. */
@@ -49,11 +49,11 @@ export function definitionOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelN
 /** Counts definitions, each once as long as its manifest is the same. */
 export class DefinitionCounter {
   readonly tokenizer: Tokenizer
-  readonly #known: WeakMap<object, { name: string; tokens: number }>
+  readonly #counts: WeakMap<object, { name: string; tokens: number }>
 
-  constructor(tokenizer: Tokenizer, known = new WeakMap<object, { name: string; tokens: number }>()) {
+  constructor(tokenizer: Tokenizer, counts = new WeakMap<object, { name: string; tokens: number }>()) {
     this.tokenizer = tokenizer
-    this.#known = known
+    this.#counts = counts
   }
 
   get name(): string {
@@ -61,10 +61,10 @@ export class DefinitionCounter {
   }
 
   count(entry: Pick<LoadoutEntry, 'modelName' | 'manifest'>): number {
-    const known = this.#known.get(entry.manifest)
-    if (known?.name === entry.modelName) return known.tokens
+    const cached = this.#counts.get(entry.manifest)
+    if (cached?.name === entry.modelName) return cached.tokens
     const tokens = this.tokenizer.count(JSON.stringify(definitionOf(entry)))
-    this.#known.set(entry.manifest, { name: entry.modelName, tokens })
+    this.#counts.set(entry.manifest, { name: entry.modelName, tokens })
     return tokens
   }
 
@@ -72,14 +72,14 @@ export class DefinitionCounter {
   sum(entries: readonly LoadoutEntry[], ms: number): { tokens: number; exact: boolean } {
     const until = performance.now() + ms
     let tokens = 0
-    let said = 0
+    let estimated = 0
     for (const [index, entry] of entries.entries()) {
-      if (index % 32 === 31 && performance.now() > until && !this.#known.has(entry.manifest)) {
-        const rest = entries.slice(index).reduce((sum, one) => sum + one.tokens, 0)
-        return { tokens: Math.round(tokens + rest * (said === 0 ? 1 : tokens / said)), exact: false }
+      if (index % 32 === 31 && performance.now() > until && !this.#counts.has(entry.manifest)) {
+        const rest = entries.slice(index).reduce((sum, other) => sum + other.tokens, 0)
+        return { tokens: Math.round(tokens + rest * (estimated === 0 ? 1 : tokens / estimated)), exact: false }
       }
       tokens += this.count(entry)
-      said += entry.tokens
+      estimated += entry.tokens
     }
     return { tokens, exact: true }
   }

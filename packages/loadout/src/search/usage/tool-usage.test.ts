@@ -11,7 +11,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { loadedToolRow, toolUseRow } from '../../testing/suites/storage/rows.ts'
 import { createPreferences } from '../../threads/preferences.ts'
 import { noteRemoval } from '../../users/removals.ts'
-import { createLearned, exampleText, type NotedUse } from './tool-usage.ts'
+import { createToolUsage, exampleText, type NotedUse } from './tool-usage.ts'
 
 const open: Storage[] = []
 afterEach(() => Promise.all(open.splice(0).map((storage) => storage.close())))
@@ -19,19 +19,19 @@ afterEach(() => Promise.all(open.splice(0).map((storage) => storage.close())))
 function learning(storage: Storage = memory()) {
   if (!open.includes(storage)) open.push(storage)
   const cache = createReadCache(storage)
-  const learned = createLearned({ storage, cache, goneSince: removedAt })
+  const learned = createToolUsage({ storage, cache, goneSince: removedAt })
   const preferences = createPreferences({ storage, cache, events: createEmitter() })
   return { storage, learned, preferences }
 }
 
-const use = (given: Partial<Omit<NotedUse, 'prompt'>> & { prompt?: string } = {}): NotedUse => ({
+const use = (overrides: Partial<Omit<NotedUse, 'prompt'>> & { prompt?: string } = {}): NotedUse => ({
   userId: 'ann',
   uscoId: 'usco_files',
   tool: 'read_file',
   succeeded: true,
   at: new Date(),
-  ...given,
-  prompt: given.prompt === undefined ? undefined : () => given.prompt as string,
+  ...overrides,
+  prompt: overrides.prompt === undefined ? undefined : () => overrides.prompt as string,
 })
 
 describe('learned usage', () => {
@@ -41,7 +41,7 @@ describe('learned usage', () => {
     learned.note(use({ succeeded: false, prompt: 'this went wrong' }))
     learned.note(use({ prompt: 'open the diary' }))
     await learned.flush()
-    expect(await learned.of('ann')).toMatchObject([
+    expect(await learned.list('ann')).toMatchObject([
       { tool: 'read_file', calls: 3, successes: 2, examples: ['show me my notes', 'open the diary'] },
     ])
   })
@@ -51,9 +51,9 @@ describe('learned usage', () => {
     learned.note(use({ prompt: 'the plan of ann' }))
     learned.note(use({ userId: 'bob', prompt: 'the plan of bob' }))
     await learned.flush()
-    expect((await learned.of('ann')).flatMap(({ examples }) => examples)).toEqual(['the plan of ann'])
-    expect((await learned.of('bob')).flatMap(({ examples }) => examples)).toEqual(['the plan of bob'])
-    expect(await learned.of('cyd')).toEqual([])
+    expect((await learned.list('ann')).flatMap(({ examples }) => examples)).toEqual(['the plan of ann'])
+    expect((await learned.list('bob')).flatMap(({ examples }) => examples)).toEqual(['the plan of bob'])
+    expect(await learned.list('cyd')).toEqual([])
   })
 
   it('keeps each prompt once, newest last, up to a limit', async () => {
@@ -64,7 +64,7 @@ describe('learned usage', () => {
     }
     learned.note(use({ prompt: 'Question  number 12', at: new Date(100) }))
     await learned.flush()
-    const [only] = await learned.of('ann')
+    const [only] = await learned.list('ann')
     expect(only?.examples).toHaveLength(20)
     expect(only?.examples.at(-1)).toBe('Question number 12')
     expect(only?.examples).not.toContain('question number 12')
@@ -75,7 +75,7 @@ describe('learned usage', () => {
     const { learned } = learning()
     for (let index = 0; index < 230; index++) learned.note(use({ tool: `tool_${index}`, at: new Date(index + 1) }))
     await learned.flush()
-    const uses = await learned.of('ann')
+    const uses = await learned.list('ann')
     expect(uses).toHaveLength(200)
     expect(Math.min(...uses.map(({ lastUsedAt }) => lastUsedAt))).toBe(31)
   })
@@ -88,8 +88,8 @@ describe('learned usage', () => {
       two.note(use({ prompt: `two ${index}` }))
       await Promise.all([one.flush(), two.flush()])
     }
-    expect(await one.of('ann')).toMatchObject([{ calls: 40, successes: 40 }])
-    expect(await two.of('ann')).toMatchObject([{ calls: 40, successes: 40 }])
+    expect(await one.list('ann')).toMatchObject([{ calls: 40, successes: 40 }])
+    expect(await two.list('ann')).toMatchObject([{ calls: 40, successes: 40 }])
   })
 
   it('is deleted when the user turns learning off, and nothing is learned after that', async () => {
@@ -98,15 +98,15 @@ describe('learned usage', () => {
     await learned.flush()
     learned.note(use({ prompt: 'on its way' }))
     await preferences.update('ann', { learnFromUse: false })
-    expect(await learned.of('ann')).toEqual([])
+    expect(await learned.list('ann')).toEqual([])
     await learned.flush()
     learned.note(use({ prompt: 'after' }))
     await learned.flush()
-    expect(await learned.of('ann')).toEqual([])
+    expect(await learned.list('ann')).toEqual([])
     await preferences.update('ann', { learnFromUse: true })
     learned.note(use({ prompt: 'again' }))
     await learned.flush()
-    expect((await learned.of('ann'))[0]?.examples).toEqual(['again'])
+    expect((await learned.list('ann'))[0]?.examples).toEqual(['again'])
   })
 
   it('is not written for a removed user, and a new user with the same ID starts empty', async () => {
@@ -114,23 +114,23 @@ describe('learned usage', () => {
     learned.note(use({ prompt: 'before' }))
     await noteRemoval(storage, 'ann')
     await learned.flush()
-    expect(await learned.of('ann')).toEqual([])
+    expect(await learned.list('ann')).toEqual([])
     learned.note(use({ prompt: 'forgotten' }))
     learned.forget('ann')
     await learned.flush()
-    expect(await learned.of('ann')).toEqual([])
+    expect(await learned.list('ann')).toEqual([])
     learned.note(use({ prompt: 'somebody else', at: new Date(Date.now() + 5000) }))
     await learned.flush()
-    expect((await learned.of('ann'))[0]?.examples).toEqual(['somebody else'])
+    expect((await learned.list('ann'))[0]?.examples).toEqual(['somebody else'])
   })
 
   it('is not stored when the app turns learning off', async () => {
     const storage = memory()
     open.push(storage)
-    const learned = createLearned({ storage, cache: createReadCache(storage), enabled: false })
+    const learned = createToolUsage({ storage, cache: createReadCache(storage), enabled: false })
     learned.note(use({ prompt: 'x' }))
     await learned.flush()
-    expect(await learned.of('ann')).toEqual([])
+    expect(await learned.list('ann')).toEqual([])
     expect(await storage.transaction({ userId: 'ann' }, (tx) => tx.list('toolUses'))).toEqual([])
   })
 
@@ -139,7 +139,7 @@ describe('learned usage', () => {
     for (const prompt of ['half \ud83d of it', 'a\0b c', '😀😀', ' ', `${'x'.repeat(399)}😀 y`, 'z'.repeat(100_000)])
       learned.note(use({ prompt }))
     await learned.flush()
-    const [only] = await learned.of('ann')
+    const [only] = await learned.list('ann')
     expect(only?.calls).toBe(6)
     expect(only?.examples.every((text) => text.isWellFormed() && text.length <= 400)).toBe(true)
     expect(only?.examples).toHaveLength(4)
@@ -204,14 +204,14 @@ describe('a call', () => {
     const handler = withLearning({ learned, audit, loaded: { touch() {} } })(async () => outcome as CallOutcome)
     expect(await handler(call)).toBe(outcome)
     await learned.flush()
-    return (await learned.of('ann'))[0]
+    return (await learned.list('ann'))[0]
   }
 
   it('that succeeds stores its prompt as an example without secrets', async () => {
     const key = `ghp_${'a1B2'.repeat(9)}`
-    const known = await made(callOf(`log in with ${SECRET} or ${key} and write to bob`))
-    expect(known).toMatchObject({ uscoId: 'usco_mail', tool: 'send', calls: 1, successes: 1 })
-    expect(known?.examples).toEqual(['log in with or and write to bob'])
+    const redacted = await made(callOf(`log in with ${SECRET} or ${key} and write to bob`))
+    expect(redacted).toMatchObject({ uscoId: 'usco_mail', tool: 'send', calls: 1, successes: 1 })
+    expect(redacted?.examples).toEqual(['log in with or and write to bob'])
   })
 
   it('that fails is counted and stores no example', async () => {

@@ -12,7 +12,7 @@ import { newId } from '../../schema/ids.ts'
 import { MAX_EXAMPLE_LENGTH, MAX_EXAMPLES, type ToolUseRow, type UsedExample } from '../../schema/toolkit/search.ts'
 import type { ReadCache, Storage, Transaction } from '../../storage/storage.ts'
 import { MASK } from '../../toolkits/secrets/redact.ts'
-import { again } from '../../toolkits/toolkit-writer.ts'
+import { retryOnConflict } from '../../toolkits/toolkit-writer.ts'
 
 /** What a user did with one tool. */
 export interface ToolUse {
@@ -47,7 +47,7 @@ export interface NotedUse {
 
 export interface ToolUsage {
   /** The same object until it changes. */
-  of(userId: string): Promise<UserUses>
+  list(userId: string): Promise<UserUses>
   /** Writes it a moment later. */
   note(use: NotedUse): void
   /** Writes nothing more of a user who goes. */
@@ -56,7 +56,7 @@ export interface ToolUsage {
   flush(): Promise<void>
 }
 
-export interface LearnedDeps {
+export interface ToolUsageDeps {
   storage: Storage
   cache: ReadCache
   /** Since when a user is gone, where one is. */
@@ -65,10 +65,10 @@ export interface LearnedDeps {
   enabled?: boolean | undefined
 }
 
-const EVERY_MS = 1000
+const FLUSH_MS = 1000
 const MAX_TOOLS = 200
-const MAX_WAITING_USERS = 5000
-const NOTHING: UserUses = []
+const MAX_PENDING_USERS = 5000
+const NO_USES: UserUses = []
 /** Clocks of processes differ a little. */
 const SLACK_MS = 1000
 
@@ -81,24 +81,24 @@ interface PendingUsage {
   successes: number
 }
 
-export function createLearned(parts: LearnedDeps): ToolUsage {
-  return parts.enabled === false ? NONE : new StoredUses(parts)
+export function createToolUsage(deps: ToolUsageDeps): ToolUsage {
+  return deps.enabled === false ? NONE : new StoredUses(deps)
 }
 
-const NONE: ToolUsage = { of: async () => NOTHING, note() {}, forget() {}, flush: async () => {} }
+const NONE: ToolUsage = { list: async () => NO_USES, note() {}, forget() {}, flush: async () => {} }
 
 class StoredUses implements ToolUsage {
-  readonly #parts: LearnedDeps
-  #waiting = new Map<string, Map<string, PendingUsage>>()
+  readonly #deps: ToolUsageDeps
+  #pending = new Map<string, Map<string, PendingUsage>>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(parts: LearnedDeps) {
-    this.#parts = parts
+  constructor(deps: ToolUsageDeps) {
+    this.#deps = deps
   }
 
-  of(userId: string): Promise<UserUses> {
-    const { cache, storage } = this.#parts
+  list(userId: string): Promise<UserUses> {
+    const { cache, storage } = this.#deps
     return cache.read({ userId, name: 'tool uses' }, ['toolUses'], async () => {
       const rows = await storage.transaction({ userId }, (tx) => rowsOf(tx, userId))
       return Object.freeze(rows.map(useOf))
@@ -106,23 +106,23 @@ class StoredUses implements ToolUsage {
   }
 
   note(use: NotedUse): void {
-    const own = this.#waiting.get(use.userId) ?? new Map<string, PendingUsage>()
-    if (own.size === 0 && this.#waiting.size >= MAX_WAITING_USERS) return
-    this.#waiting.set(use.userId, own)
+    const userPending = this.#pending.get(use.userId) ?? new Map<string, PendingUsage>()
+    if (userPending.size === 0 && this.#pending.size >= MAX_PENDING_USERS) return
+    this.#pending.set(use.userId, userPending)
     const key = useKeyOf(use.uscoId, use.tool)
-    const waiting = own.get(key) ?? { uscoId: use.uscoId, tool: use.tool, uses: [], calls: 0, successes: 0 }
-    own.set(key, waiting)
-    waiting.calls++
-    if (use.succeeded) waiting.successes++
-    waiting.uses.push(use)
-    if (waiting.uses.length > MAX_EXAMPLES) waiting.uses.shift()
+    const pending = userPending.get(key) ?? { uscoId: use.uscoId, tool: use.tool, uses: [], calls: 0, successes: 0 }
+    userPending.set(key, pending)
+    pending.calls++
+    if (use.succeeded) pending.successes++
+    pending.uses.push(use)
+    if (pending.uses.length > MAX_EXAMPLES) pending.uses.shift()
     if (this.#timer !== undefined) return
-    this.#timer = setTimeout(() => void this.flush(), EVERY_MS)
+    this.#timer = setTimeout(() => void this.flush(), FLUSH_MS)
     if (typeof this.#timer === 'object' && 'unref' in this.#timer) this.#timer.unref()
   }
 
   forget(userId: string): void {
-    this.#waiting.delete(userId)
+    this.#pending.delete(userId)
   }
 
   flush(): Promise<void> {
@@ -133,23 +133,25 @@ class StoredUses implements ToolUsage {
   }
 
   async #writeAll(): Promise<void> {
-    for (const userId of [...this.#waiting.keys()]) {
-      const own = this.#waiting.get(userId)
-      this.#waiting.delete(userId)
+    for (const userId of [...this.#pending.keys()]) {
+      const userPending = this.#pending.get(userId)
+      this.#pending.delete(userId)
       // What cannot be written is let go: it would only have made a search a little better.
-      if (own) await this.#write(userId, [...own.values()]).catch(() => {})
+      if (userPending) await this.#write(userId, [...userPending.values()]).catch(() => {})
     }
   }
 
-  async #write(userId: string, waiting: readonly PendingUsage[]): Promise<void> {
-    const { storage, goneSince } = this.#parts
-    const fresh = await Promise.all(waiting.map(async (one) => ({ ...one, examples: await examplesOf(one.uses) })))
-    const ids = await again(() =>
+  async #write(userId: string, pending: readonly PendingUsage[]): Promise<void> {
+    const { storage, goneSince } = this.#deps
+    const fresh = await Promise.all(
+      pending.map(async (entry) => ({ ...entry, examples: await examplesOf(entry.uses) })),
+    )
+    const ids = await retryOnConflict(() =>
       storage.transaction({ userId }, async (tx) => {
-        const gone = await goneSince?.(tx, userId)
+        const removedAt = await goneSince?.(tx, userId)
         if (await isOptedOut(tx)) return []
         const written: string[] = []
-        for (const one of fresh) if (!isOver(one, gone)) written.push(await put(tx, userId, one))
+        for (const entry of fresh) if (!isBeforeRemoval(entry, removedAt)) written.push(await upsert(tx, userId, entry))
         await makeRoom(tx, userId)
         return written
       }),
@@ -157,8 +159,8 @@ class StoredUses implements ToolUsage {
     if (!goneSince) return
     // Who went while this was written was not seen to go above.
     await storage.transaction({ userId }, async (tx) => {
-      const gone = await goneSince(tx, userId)
-      const late = fresh.some((one) => isOver(one, gone))
+      const removedAt = await goneSince(tx, userId)
+      const late = fresh.some((entry) => isBeforeRemoval(entry, removedAt))
       if (late) for (const id of ids) await tx.delete('toolUses', id)
     })
   }
@@ -166,8 +168,8 @@ class StoredUses implements ToolUsage {
 
 type Fresh = PendingUsage & { examples: UsedExample[] }
 
-const isOver = ({ uses }: PendingUsage, gone: Date | undefined) =>
-  gone !== undefined && (uses[0]?.at.getTime() ?? 0) <= gone.getTime() + SLACK_MS
+const isBeforeRemoval = ({ uses }: PendingUsage, removedAt: Date | undefined) =>
+  removedAt !== undefined && (uses[0]?.at.getTime() ?? 0) <= removedAt.getTime() + SLACK_MS
 
 const rowsOf = (tx: Transaction, userId: string) => tx.list('toolUses', { where: { userId }, limit: MAX_TOOLS * 2 })
 
@@ -175,7 +177,7 @@ async function isOptedOut(tx: Transaction): Promise<boolean> {
   return (await tx.get('preferences', 'preferences'))?.valueJson.learnFromUse === false
 }
 
-async function put(tx: Transaction, userId: string, fresh: Fresh): Promise<string> {
+async function upsert(tx: Transaction, userId: string, fresh: Fresh): Promise<string> {
   const { uscoId, tool, calls, successes, examples, uses } = fresh
   const lastUsedAt = uses.at(-1)?.at ?? new Date()
   const [row] = await tx.list('toolUses', { where: { userId, uscoId, tool }, limit: 1 })
@@ -205,12 +207,12 @@ async function makeRoom(tx: Transaction, userId: string): Promise<void> {
 }
 
 /** The newest last, each text once, and no more than there is room for. */
-export function withExamples(known: readonly UsedExample[], fresh: readonly UsedExample[]): UsedExample[] {
+export function withExamples(existing: readonly UsedExample[], fresh: readonly UsedExample[]): UsedExample[] {
   const byText = new Map<string, UsedExample>()
-  for (const one of [...known, ...fresh]) {
-    const text = one.text.toLowerCase()
+  for (const example of [...existing, ...fresh]) {
+    const text = example.text.toLowerCase()
     byText.delete(text)
-    byText.set(text, one)
+    byText.set(text, example)
   }
   return [...byText.values()].slice(-MAX_EXAMPLES)
 }

@@ -5,9 +5,9 @@ import { memory } from '../../storage/memory.ts'
 import { createReadCache } from '../../storage/read-cache.ts'
 import { defineTool } from '../../toolkits/define-tool.ts'
 import { createSearcher, type SearchOptions } from '../searcher.ts'
-import { createLearned } from './tool-usage.ts'
+import { createToolUsage } from './tool-usage.ts'
 
-const entry = (ref: string, description: string, given: Partial<LoadoutEntry> = {}): LoadoutEntry => {
+const entry = (ref: string, description: string, overrides: Partial<LoadoutEntry> = {}): LoadoutEntry => {
   const [toolkit = '', tool = ''] = ref.split('.')
   return {
     ref,
@@ -22,7 +22,7 @@ const entry = (ref: string, description: string, given: Partial<LoadoutEntry> = 
     tokens: 1,
     included: true,
     reasons: [],
-    ...given,
+    ...overrides,
   }
 }
 const ENTRIES = [
@@ -35,7 +35,7 @@ const ENTRIES = [
 
 function world() {
   const storage = memory()
-  const learned = createLearned({ storage, cache: createReadCache(storage) })
+  const learned = createToolUsage({ storage, cache: createReadCache(storage) })
   const searcher = createSearcher({ learned })
   let clock = Date.UTC(2026, 0, 1)
   const used = async (
@@ -139,10 +139,10 @@ describe('learned usage', () => {
 
 it('tool examples find the tool for every user', async () => {
   const { refs } = world()
-  const given = [...ENTRIES, entry('trip.plan', 'Makes a plan.', { examples: ['where should I go on holiday?'] })]
-  expect(await refs('holiday sea', {}, given)).toEqual(['trip.plan'])
-  expect(await refs('holiday sea', { userId: 'ann' }, given)).toEqual(['trip.plan'])
-  const [first, ...rest] = given.reverse() as [LoadoutEntry]
+  const entries = [...ENTRIES, entry('trip.plan', 'Makes a plan.', { examples: ['where should I go on holiday?'] })]
+  expect(await refs('holiday sea', {}, entries)).toEqual(['trip.plan'])
+  expect(await refs('holiday sea', { userId: 'ann' }, entries)).toEqual(['trip.plan'])
+  const [first, ...rest] = entries.reverse() as [LoadoutEntry]
   const others = [{ ...first, examples: ['what is in my fridge?'] }, ...rest]
   expect(await refs('holiday', {}, others)).toEqual([])
   expect(await refs('fridge', {}, others)).toEqual(['trip.plan'])

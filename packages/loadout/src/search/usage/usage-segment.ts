@@ -22,14 +22,14 @@ export type UsedTools = ReadonlyMap<string, UsedTool>
 export const HABIT_SHARE = 0.05
 const HALF_LIFE_MS = 14 * 86_400_000
 const MAX_USERS = 2000
-const NOTHING: UsedTools = new Map()
+const NO_TOOLS: UsedTools = new Map()
 /** Tools in the segments of all users that are kept. */
 const MAX_TOOLS = 50_000
 
-export class LearnedSegments {
+export class UsageSegments {
   readonly #builder: SlicedBuilder
   readonly #vectors: WordVectors | undefined
-  readonly #kept = new LRUCache<string, { made: UsedTools; segment: Segment }>({
+  readonly #cache = new LRUCache<string, { usedTools: UsedTools; segment: Segment }>({
     max: MAX_USERS,
     maxSize: MAX_TOOLS,
     sizeCalculation: ({ segment }) => segment.tools.length + 1,
@@ -41,22 +41,22 @@ export class LearnedSegments {
   }
 
   /** Of those tools that the user has words of; undefined where there are none. */
-  async of(userId: string, used: UsedTools): Promise<Segment | undefined> {
-    const made = new Map([...used].filter(([, { use }]) => use.examples.length > 0))
-    if (made.size === 0) return undefined
-    const known = this.#kept.get(userId)
-    if (known && isSame(known.made, made)) return known.segment
-    const tools = [...made.values()].map(({ entry, use }) => searchToolOf(entry, use.examples))
+  async build(userId: string, used: UsedTools): Promise<Segment | undefined> {
+    const usedTools = new Map([...used].filter(([, { use }]) => use.examples.length > 0))
+    if (usedTools.size === 0) return undefined
+    const cached = this.#cache.get(userId)
+    if (cached && isSame(cached.usedTools, usedTools)) return cached.segment
+    const tools = [...usedTools.values()].map(({ entry, use }) => searchToolOf(entry, use.examples))
     const segment = { ...(await this.#builder.build(tools, this.#vectors)), isOverlay: true }
-    this.#kept.set(userId, { made, segment })
+    this.#cache.set(userId, { usedTools, segment })
     return segment
   }
 }
 
 /** By ref, in an order that depends on nothing else. */
 export function usedIn({ toolkits }: ScopeView, uses: UserUses): UsedTools {
-  if (uses.length === 0) return NOTHING
-  const byKey = new Map(toolkits.map((one) => [one.indexed.key, one]))
+  if (uses.length === 0) return NO_TOOLS
+  const byKey = new Map(toolkits.map((toolkit) => [toolkit.indexed.key, toolkit]))
   const used: Array<[string, UsedTool]> = []
   for (const use of uses) {
     const { indexed, entries } = byKey.get(use.uscoId) ?? {}
@@ -69,10 +69,11 @@ export function usedIn({ toolkits }: ScopeView, uses: UserUses): UsedTools {
 
 function isSame(a: UsedTools, b: UsedTools): boolean {
   if (a.size !== b.size) return false
-  const [before, after] = [[...a], [...b]]
-  return before.every(([ref, one], index) => {
+  const before = [...a]
+  const after = [...b]
+  return before.every(([ref, current], index) => {
     const [otherRef, other] = after[index] as [string, UsedTool]
-    return ref === otherRef && isSameManifest(one, other) && isSameList(one.use.examples, other.use.examples)
+    return ref === otherRef && isSameManifest(current, other) && isSameList(current.use.examples, other.use.examples)
   })
 }
 
@@ -80,7 +81,7 @@ const isSameManifest = (a: UsedTool, b: UsedTool) =>
   a.entry.manifest === b.entry.manifest && a.entry.examples === b.entry.examples
 
 const isSameList = (a: readonly string[], b: readonly string[]) =>
-  a === b || (a.length === b.length && a.every((one, index) => one === b[index]))
+  a === b || (a.length === b.length && a.every((item, index) => item === b[index]))
 
 /**
  * By ref, from 0 to 1: more for what was used lately and went well. Lately is by the user's own last use and not by the clock, so

@@ -4,9 +4,9 @@ import { WordVectors } from './word-vectors.ts'
 /** Bytes of word vectors; false for words alone. */
 export type VectorSource = (() => Promise<Uint8Array>) | false
 
-const ownBytes = async (): Promise<Uint8Array> => (await import('#word-vectors')).wordVectors()
+const bundledBytes = async (): Promise<Uint8Array> => (await import('#word-vectors')).wordVectors()
 
 /** What a searcher is given: it asks once, and again where they could not be read. */
-export function vectorsFrom(given: VectorSource = ownBytes): (() => Promise<WordVectors>) | undefined {
-  return given === false ? undefined : async () => new WordVectors(await given())
+export function vectorsFrom(source: VectorSource = bundledBytes): (() => Promise<WordVectors>) | undefined {
+  return source === false ? undefined : async () => new WordVectors(await source())
 }

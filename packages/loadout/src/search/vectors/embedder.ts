@@ -17,10 +17,10 @@ export type EmbedTexts = (
 ) => Promise<ReadonlyArray<ArrayLike<number>>> | ReadonlyArray<ArrayLike<number>>
 
 /** As it is used, and whether what it makes may be kept. */
-export function readEmbedder(given: Embedder | EmbedTexts): { embedder: Embedder; isNamed: boolean } {
-  if (typeof given !== 'function') return { embedder: given, isNamed: true }
-  const embed: Embedder['embed'] = async (texts, options) => given(texts, options)
-  return { embedder: { name: given.name || 'a function', embed }, isNamed: false }
+export function readEmbedder(source: Embedder | EmbedTexts): { embedder: Embedder; isNamed: boolean } {
+  if (typeof source !== 'function') return { embedder: source, isNamed: true }
+  const embed: Embedder['embed'] = async (texts, options) => source(texts, options)
+  return { embedder: { name: source.name || 'a function', embed }, isNamed: false }
 }
 
 /** A direction: each byte is a share of the largest. */
@@ -31,18 +31,18 @@ export interface Vector {
 }
 
 const MAX_DIMENSIONS = 16_384
-const MOST = 127
+const MAX_BYTE = 127
 
 /** What came back for some texts. Throws where these are not their vectors. */
 export function readVectors(
   { name, dimensions }: Pick<Embedder, 'name' | 'dimensions'>,
-  given: ReadonlyArray<ArrayLike<number>>,
+  vectors: ReadonlyArray<ArrayLike<number>>,
   count: number,
 ): Vector[] {
-  if (!Array.isArray(given) || given.length !== count)
-    throw wrong(name, `gave ${Array.isArray(given) ? given.length : 'no'} vectors for ${count} texts`)
-  const size = dimensions ?? given[0]?.length ?? 0
-  return given.map((values) => {
+  if (!Array.isArray(vectors) || vectors.length !== count)
+    throw wrong(name, `gave ${Array.isArray(vectors) ? vectors.length : 'no'} vectors for ${count} texts`)
+  const size = dimensions ?? vectors[0]?.length ?? 0
+  return vectors.map((values) => {
     if (typeof values?.length !== 'number' || values.length !== size || size < 1 || size > MAX_DIMENSIONS)
       throw wrong(name, `gave a vector of ${values?.length} dimensions where ${size} were expected`)
     return vectorOf(values) ?? fail(wrong(name, 'gave a vector with a value that is no finite number'))
@@ -61,7 +61,7 @@ export function vectorOf(values: ArrayLike<number>): Vector | undefined {
     if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
     largest = Math.max(largest, Math.abs(value))
   }
-  const scale = largest > 0 ? MOST / largest : 0
+  const scale = largest > 0 ? MAX_BYTE / largest : 0
   return ofBytes(Int8Array.from(values, (value) => Math.round(value * scale)))
 }
 
@@ -74,7 +74,8 @@ function ofBytes(bytes: Int8Array): Vector {
 /** From -1 to 1; 0 where one of them says nothing. */
 export function likeness(a: Vector, b: Vector): number {
   if (a.length === 0 || b.length === 0 || a.bytes.length !== b.bytes.length) return 0
-  const [first, second] = [a.bytes, b.bytes]
+  const first = a.bytes
+  const second = b.bytes
   let sum = 0
   // Whole numbers throughout, which is a sixth faster; the largest sum fits.
   for (let at = 0; at < first.length; at++) sum = (sum + (first[at] as number) * (second[at] as number)) | 0
@@ -96,8 +97,8 @@ export function fromText(text: string): Vector | undefined {
   }
 }
 
-const wrong = (name: string, what: string) =>
+const wrong = (name: string, problem: string) =>
   new HostError('invalid-input', {
-    detail: `The embedder "${name.slice(0, 100)}" ${what}.`,
+    detail: `The embedder "${name.slice(0, 100)}" ${problem}.`,
     action: 'Check the embedder; searches go by words meanwhile.',
   })

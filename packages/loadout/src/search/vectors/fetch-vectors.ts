@@ -2,7 +2,7 @@
 import { HostError } from '../../errors.ts'
 
 export async function wordVectors(): Promise<Uint8Array> {
-  const answer = await fetch(new URL('./tool-vectors-48.bin', import.meta.url))
-  if (!answer.ok) throw new HostError('not-found', { detail: 'The word vectors are not beside the library.' })
-  return new Uint8Array(await answer.arrayBuffer())
+  const response = await fetch(new URL('./tool-vectors-48.bin', import.meta.url))
+  if (!response.ok) throw new HostError('not-found', { detail: 'The word vectors are not beside the library.' })
+  return new Uint8Array(await response.arrayBuffer())
 }

@@ -18,15 +18,15 @@ const TOPICS = [
   ['money', 'invoice', 'bill', 'payment', 'owe'],
 ]
 
-function topicEmbedder(given: Partial<Embedder> = {}) {
-  const asked: string[][] = []
+function topicEmbedder(overrides: Partial<Embedder> = {}) {
+  const requests: string[][] = []
   let atOnce = 0
   let most = 0
   const embedder: Embedder = {
     name: 'topics',
     dimensions: 4,
     async embed(texts) {
-      asked.push(texts)
+      requests.push(texts)
       most = Math.max(most, ++atOnce)
       await new Promise((resolve) => setTimeout(resolve, 1))
       atOnce--
@@ -35,9 +35,9 @@ function topicEmbedder(given: Partial<Embedder> = {}) {
         return [...TOPICS.map((topic) => words.filter((word) => topic.includes(word)).length), 0.1]
       })
     },
-    ...given,
+    ...overrides,
   }
-  return { embedder, asked, most: () => most }
+  return { embedder, requests, most: () => most }
 }
 
 function entry(ref: string, description: string, tier: LoadoutEntry['tier'] = 'app'): LoadoutEntry {
@@ -65,8 +65,12 @@ const ENTRIES = [
   entry('till.ask', 'Makes an invoice.', 'user'),
 ]
 
-const searching = (given: Partial<Embedder> = {}, storage: Storage = memory(), options: ToolVectorsOptions = {}) => {
-  const model = topicEmbedder(given)
+const searching = (
+  overrides: Partial<Embedder> = {},
+  storage: Storage = memory(),
+  options: ToolVectorsOptions = {},
+) => {
+  const model = topicEmbedder(overrides)
   const searcher = createSearcher({ embedded: createToolVectors(model.embedder, storage, options) })
   return { ...model, storage, searcher }
 }
@@ -81,13 +85,13 @@ describe('semantic search by an embedder', () => {
   })
 
   it('embeds each tool and each query once, in batches and few at a time', async () => {
-    const { searcher, asked, most } = searching()
+    const { searcher, requests, most } = searching()
     const many = Array.from({ length: 500 }, (_, index) => entry(`kit${index % 5}.tool${index}`, `Letter ${index}.`))
     await Promise.all(Array.from({ length: 10 }, () => searcher.search(many, 'mail')))
     await searcher.search(many, 'mail')
-    expect(asked.flat()).toHaveLength(501)
-    expect(asked.length).toBeLessThanOrEqual(1 + 6)
-    expect(Math.max(...asked.map((texts) => texts.length))).toBeLessThanOrEqual(96)
+    expect(requests.flat()).toHaveLength(501)
+    expect(requests.length).toBeLessThanOrEqual(1 + 6)
+    expect(Math.max(...requests.map((texts) => texts.length))).toBeLessThanOrEqual(96)
     expect(most()).toBeLessThanOrEqual(2)
   })
 
@@ -98,7 +102,7 @@ describe('semantic search by an embedder', () => {
       const ann = { userId: 'ann' }
       const first = searching({}, storage)
       const before = await first.searcher.search(ENTRIES, 'umbrella', ann)
-      expect(first.asked.flat()).toHaveLength(5)
+      expect(first.requests.flat()).toHaveLength(5)
       const stored = () => storage.transaction(ann, (tx) => tx.list('toolVectors'))
       await expect.poll(stored).toHaveLength(4)
       const rows = await stored()
@@ -106,25 +110,25 @@ describe('semantic search by an embedder', () => {
       expect(JSON.stringify(rows)).not.toContain('forecast')
       const second = searching({}, storage)
       expect(await second.searcher.search(ENTRIES, 'umbrella', ann)).toEqual(before)
-      expect(second.asked).toEqual([['umbrella']])
+      expect(second.requests).toEqual([['umbrella']])
       // What is a user's own is nobody else's; another embedder knows nothing of these.
       const other = searching({}, storage)
       await other.searcher.search(ENTRIES, 'umbrella', { userId: 'bob' })
-      expect(other.asked.flat()).toHaveLength(2)
+      expect(other.requests.flat()).toHaveLength(2)
       const renamed = searching({ name: 'others' }, storage)
       await renamed.searcher.search(ENTRIES, 'umbrella', ann)
-      expect(renamed.asked.flat()).toHaveLength(5)
+      expect(renamed.requests.flat()).toHaveLength(5)
       await storage.close()
     })
 
   it('embeds only changed tools', async () => {
-    const { searcher, asked } = searching()
+    const { searcher, requests } = searching()
     await searcher.search(ENTRIES, 'umbrella')
     const [first, ...rest] = ENTRIES as [LoadoutEntry]
     const changed = { ...first, manifest: { ...first.manifest, description: 'Says whether it will be sunny.' } }
     await searcher.search([changed, ...rest], 'umbrella')
-    expect(asked.at(-1)).toEqual([expect.stringContaining('sunny')])
-    expect(asked.flat()).toHaveLength(6)
+    expect(requests.at(-1)).toEqual([expect.stringContaining('sunny')])
+    expect(requests.flat()).toHaveLength(6)
   })
 
   it.each<[string, Partial<Embedder>]>([
@@ -136,8 +140,8 @@ describe('semantic search by an embedder', () => {
     ['gives what is not finite', { embed: async (texts) => texts.map(() => [1, Number.POSITIVE_INFINITY, 0, 0]) }],
     ['gives other dimensions', { embed: async (texts) => texts.map(() => [1, 2]) }],
     ['gives a text for a number', { embed: async (texts) => texts.map(() => ['1', 0, 0, 0] as never) }],
-  ])('falls back to words with a warning when the embedder %s', async (_name, given) => {
-    const { searcher } = searching(given)
+  ])('falls back to words with a warning when the embedder %s', async (_name, overrides) => {
+    const { searcher } = searching(overrides)
     for (let again = 0; again < 2; again++) {
       const { hits, warnings = [] } = await searcher.search(ENTRIES, 'a letter to the post')
       expect(hits[0]?.ref).toBe('desk.write')

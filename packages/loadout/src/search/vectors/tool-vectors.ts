@@ -17,7 +17,7 @@ import { createVectorStore, digest, type VectorStore } from './tool-vectors-stor
 
 export interface ToolVectors {
   /** How alike the tools of each segment and a text are, or why that is not known. */
-  scores(asked: SemanticQuery): Promise<{ scores: Scores } | { warning: string }>
+  scores(query: SemanticQuery): Promise<{ scores: Scores } | { warning: string }>
 }
 
 export interface SemanticQuery {
@@ -36,14 +36,14 @@ const WAIT_MS = 1500
 /** For one answer of the embedder. */
 const ANSWER_MS = 30_000
 const BATCH = 96
-const AT_ONCE = 2
+const MAX_CONCURRENT = 2
 /** After a failure nothing is asked for so long: for who met it, and for all where it is not theirs alone. */
-const COOL_MS = 30_000
+const COOLDOWN_MS = 30_000
 /** Questions of so many users fail, and none goes well between: then it is the embedder. */
 const FAILING_USERS = 3
 const MAX_TEXT_LENGTH = 4000
-const KEPT_QUERIES = 500
-const KEPT_FAILURES = 10_000
+const MAX_CACHED_QUERIES = 500
+const MAX_CACHED_FAILURES = 10_000
 /** No user: their ids are not empty. */
 const EVERYONE = ''
 const NO_TOOL: SearchTool = { ref: '', name: '', toolkit: '', inputSchema: {} }
@@ -67,12 +67,12 @@ class EmbeddedTools implements ToolVectors {
   readonly #waitMs: number
   readonly #vectors = new WeakMap<SearchTool, Vector>()
   readonly #complete = new WeakSet<IndexedToolkit>()
-  readonly #underWay = new Map<IndexedToolkit, Promise<void>>()
-  readonly #queries = new LRUCache<string, Promise<Vector>>({ max: KEPT_QUERIES })
-  readonly #free: Array<() => void> = []
+  readonly #inProgress = new Map<IndexedToolkit, Promise<void>>()
+  readonly #queries = new LRUCache<string, Promise<Vector>>({ max: MAX_CACHED_QUERIES })
+  readonly #waiters: Array<() => void> = []
   #running = 0
   /** By whom it was met; under `EVERYONE` for all. */
-  readonly #failures = new LRUCache<string, Failure>({ max: KEPT_FAILURES })
+  readonly #failures = new LRUCache<string, Failure>({ max: MAX_CACHED_FAILURES })
   /** Whose questions failed since one went well. */
   readonly #failing = new Set<string>()
 
@@ -87,8 +87,8 @@ class EmbeddedTools implements ToolVectors {
     if (failure) return this.#warning(failure.message)
     try {
       const query = this.#query(bothEnds(text, MAX_TEXT_LENGTH).toWellFormed(), userId)
-      const all = Promise.all([query, ...this.#ensure(view, userId)])
-      const found = await within(all, this.#waitMs)
+      const work = Promise.all([query, ...this.#ensure(view, userId)])
+      const found = await withTimeout(work, this.#waitMs)
       if (!found) return this.#warning('has not answered in time; it goes on behind')
       const [wanted] = found
       // Beside a user's own words stands what all share.
@@ -112,43 +112,45 @@ class EmbeddedTools implements ToolVectors {
 
   #failureFor(userId = EVERYONE): Failure | undefined {
     const now = Date.now()
-    return [EVERYONE, userId].map((who) => this.#failures.get(who)).find((failure) => failure && failure.until > now)
+    return [EVERYONE, userId]
+      .map((failureKey) => this.#failures.get(failureKey))
+      .find((failure) => failure && failure.until > now)
   }
 
-  #fail(who: string, error: unknown): void {
-    this.#failures.set(who, { until: Date.now() + COOL_MS, message: messageOf(error) })
+  #fail(failureKey: string, error: unknown): void {
+    this.#failures.set(failureKey, { until: Date.now() + COOLDOWN_MS, message: messageOf(error) })
   }
 
   #query(text: string, userId = EVERYONE): Promise<Vector> {
-    const known = this.#queries.get(text)
-    if (known) return known
-    const asked = this.#embed([text], true).then(([vector]) => vector as Vector)
-    this.#queries.set(text, asked)
-    asked.then(
+    const cached = this.#queries.get(text)
+    if (cached) return cached
+    const request = this.#embed([text], true).then(([vector]) => vector as Vector)
+    this.#queries.set(text, request)
+    request.then(
       () => this.#failing.clear(),
       (error: unknown) => {
         this.#queries.delete(text)
         // What one user asks may be what the embedder refuses: the others go on asking.
         this.#failing.add(userId)
-        const isOurs = this.#failing.size >= FAILING_USERS
-        if (isOurs) this.#failing.clear()
-        this.#fail(isOurs ? EVERYONE : userId, error)
+        const isEmbedderFailure = this.#failing.size >= FAILING_USERS
+        if (isEmbedderFailure) this.#failing.clear()
+        this.#fail(isEmbedderFailure ? EVERYONE : userId, error)
       },
     )
-    return asked
+    return request
   }
 
   /** What is missing, together: toolkits are many and small, and a question of many texts costs as one of few. */
   #ensure(view: ScopeView, userId: string | undefined): Promise<void>[] {
     const waits: Promise<void>[] = []
     const fresh = new Map<string | undefined, IndexedToolkit[]>()
-    for (const one of view.toolkits) {
-      if (this.#complete.has(one.indexed)) continue
-      const known = this.#underWay.get(one.indexed)
-      if (known) waits.push(known)
+    for (const toolkit of view.toolkits) {
+      if (this.#complete.has(toolkit.indexed)) continue
+      const running = this.#inProgress.get(toolkit.indexed)
+      if (running) waits.push(running)
       else {
-        const owner = ownerOf(one, userId)
-        fresh.set(owner, [...(fresh.get(owner) ?? []), one.indexed])
+        const owner = ownerOf(toolkit, userId)
+        fresh.set(owner, [...(fresh.get(owner) ?? []), toolkit.indexed])
       }
     }
     for (const [owner, toolkits] of fresh) waits.push(this.#begin(toolkits, { owner, userId }))
@@ -159,15 +161,15 @@ class EmbeddedTools implements ToolVectors {
     toolkits: readonly IndexedToolkit[],
     { owner, userId = EVERYONE }: { owner: string | undefined; userId: string | undefined },
   ): Promise<void> {
-    const tools = toolkits.flatMap((one) => one.tools).filter((tool) => !this.#vectors.has(tool))
+    const tools = toolkits.flatMap((toolkit) => toolkit.tools).filter((tool) => !this.#vectors.has(tool))
     const work = this.#embedAll(tools, owner)
       .then(() => {
-        for (const one of toolkits) this.#complete.add(one)
+        for (const toolkit of toolkits) this.#complete.add(toolkit)
       })
       .finally(() => {
-        for (const one of toolkits) this.#underWay.delete(one)
+        for (const toolkit of toolkits) this.#inProgress.delete(toolkit)
       })
-    for (const one of toolkits) this.#underWay.set(one, work)
+    for (const toolkit of toolkits) this.#inProgress.set(toolkit, work)
     // Whoever waited may have gone on without it. Tools of the app fail for all, a user's own for that user.
     work.catch((error: unknown) => this.#fail(owner === APP_OWNER ? EVERYONE : userId, error))
     return work
@@ -176,29 +178,29 @@ class EmbeddedTools implements ToolVectors {
   async #embedAll(tools: readonly SearchTool[], owner: string | undefined): Promise<void> {
     const batches: SearchTool[][] = []
     for (let from = 0; from < tools.length; from += BATCH) batches.push(tools.slice(from, from + BATCH))
-    const lane = async () => {
+    const worker = async () => {
       for (let batch = batches.shift(); batch; batch = batches.shift()) await this.#embedBatch(batch, owner)
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+    await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker))
   }
 
   async #embedBatch(batch: readonly SearchTool[], owner: string | undefined): Promise<void> {
     const store = owner === undefined ? undefined : this.#store
     const texts = batch.map(embeddedText)
-    const prints = await Promise.all(texts.map(digest))
+    const fingerprints = await Promise.all(texts.map(digest))
     // A storage that is away costs time and money, not the search.
-    const stored = await store?.read(owner as string, prints).catch(() => undefined)
-    for (const [at, tool] of batch.entries()) this.#keep(tool, stored?.get(prints[at] as string))
+    const stored = await store?.read(owner as string, fingerprints).catch(() => undefined)
+    for (const [at, tool] of batch.entries()) this.#cache(tool, stored?.get(fingerprints[at] as string))
     const rest = batch.flatMap((tool, at) => (this.#vectors.has(tool) ? [] : [at]))
     if (rest.length === 0) return
     const made = await this.#embed(rest.map((at) => texts[at] as string))
-    for (const [index, at] of rest.entries()) this.#keep(batch[at] as SearchTool, made[index])
-    const fresh = new Map(rest.map((at, index) => [prints[at] as string, made[index] as Vector]))
+    for (const [index, at] of rest.entries()) this.#cache(batch[at] as SearchTool, made[index])
+    const fresh = new Map(rest.map((at, index) => [fingerprints[at] as string, made[index] as Vector]))
     // No search waits for it.
     void store?.write(owner as string, fresh).catch(() => {})
   }
 
-  #keep(tool: SearchTool, vector: Vector | undefined): void {
+  #cache(tool: SearchTool, vector: Vector | undefined): void {
     if (!vector) return
     const { dimensions } = this.#embedder
     if (dimensions === undefined || vector.bytes.length === dimensions) this.#vectors.set(tool, vector)
@@ -206,18 +208,18 @@ class EmbeddedTools implements ToolVectors {
 
   /** Few at once, each within its time; what somebody waits for comes first. */
   async #embed(texts: string[], isUrgent = false): Promise<Vector[]> {
-    if (this.#running < AT_ONCE) this.#running++
-    else await new Promise<void>((resolve) => (isUrgent ? this.#free.unshift(resolve) : this.#free.push(resolve)))
+    if (this.#running < MAX_CONCURRENT) this.#running++
+    else await new Promise<void>((resolve) => (isUrgent ? this.#waiters.unshift(resolve) : this.#waiters.push(resolve)))
     const stop = new AbortController()
     try {
       const answer = Promise.resolve(this.#embedder.embed(texts, { signal: stop.signal }))
-      const given = await within(answer, ANSWER_MS)
-      if (!given) throw new DOMException('It took too long.', 'TimeoutError')
-      return readVectors(this.#embedder, given, texts.length)
+      const vectors = await withTimeout(answer, ANSWER_MS)
+      if (!vectors) throw new DOMException('It took too long.', 'TimeoutError')
+      return readVectors(this.#embedder, vectors, texts.length)
     } finally {
       stop.abort()
       // Whoever is next has the place.
-      const next = this.#free.shift()
+      const next = this.#waiters.shift()
       if (next) next()
       else this.#running--
     }
@@ -241,14 +243,14 @@ export function embeddedText(tool: SearchTool): string {
 }
 
 /** Undefined where it takes longer. What fails later fails nobody. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | number | undefined
-  const late = new Promise<undefined>((resolve) => {
+  const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, ms)
   })
   work.catch(() => {})
   try {
-    return await Promise.race([work, late])
+    return await Promise.race([work, timeout])
   } finally {
     clearTimeout(timer)
   }

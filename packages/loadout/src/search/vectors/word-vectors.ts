@@ -22,9 +22,9 @@ const EXAMPLES_WEIGHT = 0.4
 const MAGIC = 0x31455654
 const HEADER = 24
 /** A word as long as this is as telling as any. */
-const TELLING = 0.5
+const FULL_WEIGHT_LENGTH = 0.5
 const MAX_GRAM_LENGTH = 5
-const SHORTEST_GRAM = 3
+const MIN_GRAM_LENGTH = 3
 
 export class WordVectors {
   readonly dimensions: number
@@ -77,13 +77,13 @@ export class WordVectors {
     let sum = 0
     const from = row * this.dimensions
     for (let at = from; at < from + this.dimensions; at++) sum += (this.#rows[at] as number) ** 2
-    return Math.min(1, (Math.sqrt(sum) * Math.abs(this.#scales[row] as number)) / TELLING)
+    return Math.min(1, (Math.sqrt(sum) * Math.abs(this.#scales[row] as number)) / FULL_WEIGHT_LENGTH)
   }
 
   /** A tool as a vector of length one, into `row`: the words of its fields, each as a vector. */
   tool(fields: Record<Field, readonly Float32Array[]>, row: Float32Array): void {
     for (const field of FIELDS) this.#add(fields[field].slice(0, MAX_WORDS[field]), row, this.#weights[field])
-    normalise(row, this.dimensions)
+    normalize(row, this.dimensions)
   }
 
   /** A text as a vector of length one. */
@@ -95,7 +95,7 @@ export class WordVectors {
       row,
       1,
     )
-    normalise(row, this.dimensions)
+    normalize(row, this.dimensions)
     return row
   }
 
@@ -106,8 +106,8 @@ export class WordVectors {
   }
 
   #addWord(word: string, sum: Float32Array, share: number): void {
-    const known = this.#words.get(word) ?? this.#withoutEnding(word)
-    const rows = known === undefined ? this.#halves(word) : [known]
+    const wordRow = this.#words.get(word) ?? this.#withoutEnding(word)
+    const rows = wordRow === undefined ? this.#halves(word) : [wordRow]
     if (rows) for (const row of rows) this.#addRow(row, sum, share)
     else this.#addGrams(word, sum, share)
   }
@@ -133,7 +133,7 @@ export class WordVectors {
   #addGrams(word: string, sum: Float32Array, share: number): void {
     const marked = `<${word}>`
     const grams: string[] = []
-    for (let size = SHORTEST_GRAM; size <= MAX_GRAM_LENGTH; size++)
+    for (let size = MIN_GRAM_LENGTH; size <= MAX_GRAM_LENGTH; size++)
       for (let at = 0; at + size <= marked.length; at++) grams.push(marked.slice(at, at + size))
     for (const gram of grams) this.#addRow(this.#words.size + (fnv(gram) % this.#buckets), sum, share / grams.length)
   }
@@ -162,7 +162,7 @@ function copyOf(bytes: Uint8Array, from: number, length: number): ArrayBuffer {
   return copy.buffer
 }
 
-function normalise(row: Float32Array, dimensions: number): void {
+function normalize(row: Float32Array, dimensions: number): void {
   let sum = 0
   for (let at = 0; at < dimensions; at++) sum += (row[at] as number) ** 2
   const length = Math.sqrt(sum)
