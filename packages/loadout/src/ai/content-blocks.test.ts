@@ -58,16 +58,16 @@ describe('a round trip of content blocks', () => {
   const content = [{ type: 'text', text: 'hi' }, IMAGE, PDF]
   const outcome = { status: 'ok' as const, content }
   const selection = { tools: [], deferred: [] }
-  const answered = [{ call: { id: 'c', name: 'n', arguments: {}, source: {} }, outcome }]
+  const completed = [{ call: { id: 'c', name: 'n', arguments: {}, source: {} }, outcome }]
 
   it('restores a result through Anthropic', () => {
-    const [result] = answerAnthropic(selection, answered).content
+    const [result] = answerAnthropic(selection, completed).content
     // A document has no name there.
     const named = JSON.parse(JSON.stringify(content).replace('a.pdf', 'file'))
     expect(contentBlocks(result?.content)).toEqual(named)
   })
   it('restores a result through OpenAI', () => {
-    const [item] = answerOpenAI(selection, answered)
+    const [item] = answerOpenAI(selection, completed)
     expect(contentBlocks(item && 'output' in item ? item.output : undefined)).toEqual(content)
   })
   it('restores a result through the AI SDK', () => {

@@ -46,8 +46,8 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,(.*)$/s
 /** One part, or a text, as a block. */
 export function contentBlock(part: unknown): JsonObject {
   if (typeof part === 'string') return { type: 'text', text: part }
-  const said = text.safeParse(part)
-  if (said.success) return { type: 'text', text: said.data.text }
+  const textPart = text.safeParse(part)
+  if (textPart.success) return { type: 'text', text: textPart.data.text }
   const block = fromAnthropic(part) ?? fromOpenAI(part) ?? fromAISDK(part)
   if (block) return block
   return typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -70,8 +70,8 @@ function fromAnthropic(part: unknown): JsonObject | undefined {
 function fromOpenAI(part: unknown): JsonObject | undefined {
   const image = imageUrl.safeParse(part)
   if (image.success) return urlBlock(image.data.image_url)
-  const given = inputFile.safeParse(part)
-  if (given.success) return urlBlock(given.data.file_data, given.data.filename)
+  const filePart = inputFile.safeParse(part)
+  if (filePart.success) return urlBlock(filePart.data.file_data, filePart.data.filename)
   const audio = inputAudio.safeParse(part)
   if (!audio.success) return undefined
   const { data, format } = audio.data.input_audio

@@ -12,13 +12,13 @@ export interface AIEmbedderOptions {
 }
 
 export function aiEmbedder(model: EmbeddingModel, { name, dimensions }: AIEmbedderOptions = {}): Embedder {
-  const own = typeof model === 'string' ? model : `${model.provider}:${model.modelId}`
+  const modelName = typeof model === 'string' ? model : `${model.provider}:${model.modelId}`
   return {
-    name: name ?? (dimensions === undefined ? own : `${own}:${dimensions}`),
+    name: name ?? (dimensions === undefined ? modelName : `${modelName}:${dimensions}`),
     dimensions,
     async embed(values, { signal }) {
-      const asked = { model, values, abortSignal: signal, maxParallelCalls: 2 }
-      const { embeddings } = await embedMany({ ...asked, ...(dimensions === undefined ? {} : { dimensions }) })
+      const request = { model, values, abortSignal: signal, maxParallelCalls: 2 }
+      const { embeddings } = await embedMany({ ...request, ...(dimensions === undefined ? {} : { dimensions }) })
       return embeddings
     },
   }

@@ -25,8 +25,8 @@ const entry = (name: string, toolkit = 'kit'): LoadoutEntry => ({
 })
 const many = (prefix: string, count: number, toolkit?: string) =>
   Array.from({ length: count }, (_, index) => entry(`${prefix}${index}`, toolkit))
-const selectionOf = (shown: readonly LoadoutEntry[], deferred: readonly LoadoutEntry[]): ModelSelection => ({
-  tools: [...shown, ...(deferred.length > 0 ? [SEARCH_ENTRY] : [])].map((one) => ({
+const selectionOf = (immediate: readonly LoadoutEntry[], deferred: readonly LoadoutEntry[]): ModelSelection => ({
+  tools: [...immediate, ...(deferred.length > 0 ? [SEARCH_ENTRY] : [])].map((one) => ({
     entry: one,
     by: 'search',
     reasons: [],
@@ -143,14 +143,18 @@ describe('a format over a limit', () => {
 })
 
 describe('any selection', () => {
-  const sizes = fc.record({ shown: fc.nat(300), deferred: fc.nat(3_000), toolkits: fc.integer({ min: 1, max: 40 }) })
+  const sizes = fc.record({
+    immediate: fc.nat(300),
+    deferred: fc.nat(3_000),
+    toolkits: fc.integer({ min: 1, max: 40 }),
+  })
   const spread = (prefix: string, count: number, toolkits: number) =>
     many(prefix, count).map((one, index) => entry(one.tool, `kit${index % toolkits}`))
 
   it('exceeds no limit, has no duplicate name, and loses no tool without a warning', () => {
     fc.assert(
-      fc.property(sizes, ({ shown, deferred, toolkits }) => {
-        const selection = selectionOf(spread('s', shown, toolkits), spread('d', deferred, toolkits))
+      fc.property(sizes, ({ immediate, deferred, toolkits }) => {
+        const selection = selectionOf(spread('s', immediate, toolkits), spread('d', deferred, toolkits))
         const forms = [
           { ...toAnthropic(selection), most: LIMITS.anthropic.tools, all: true },
           { ...toOpenAI(selection), most: 128, all: false },
@@ -162,7 +166,7 @@ describe('any selection', () => {
           const names = tools.flatMap((tool) => namesOf(tool))
           expect(new Set(names).size).toBe(names.length)
           for (const tool of tools) if ('tools' in tool) expect(tool.tools.length).toBeLessThan(10)
-          const missing = shown + (all ? deferred : 0) - names.length
+          const missing = immediate + (all ? deferred : 0) - names.length
           if (missing > 0) expect(warnings.join()).toMatch(/left out|found by a search only/)
         }
         const { tools } = forms[0] as { tools: AnthropicTool[] }

@@ -23,7 +23,7 @@ export type LimitedProvider = keyof typeof LIMITS
 
 /** From here on it is told. */
 const NEAR = 0.8
-const SHOWN = 5
+const MAX_NAMES = 5
 
 /** What a request has, and what was left out of it because it had too much. */
 export interface Measured {
@@ -49,21 +49,21 @@ export function limitWarnings({
   tooLong = [],
 }: Measured): string[] {
   const { title, tools, name } = LIMITS[provider]
-  const long = names.filter((one) => one.length >= NEAR * name)
+  const long = names.filter((toolName) => toolName.length >= NEAR * name)
   const percent = Math.round((100 * entries) / tools)
   return [
     ...(dropped.length > 0
       ? [
-          `${title} takes ${tools} tools in a request: ${count(dropped)} left out, those of the lowest rank (${list(dropped)}). ${LESS}`,
+          `${title} takes ${tools} tools in a request: ${count(dropped)} left out, those of the lowest rank (${list(dropped)}). ${ADVICE}`,
         ]
       : []),
     ...(postponed.length > 0
       ? [
-          `${title} takes ${tools} tools in a request: ${count(postponed)} selected but found by a search only (${list(postponed)}). ${LESS}`,
+          `${title} takes ${tools} tools in a request: ${count(postponed)} selected but found by a search only (${list(postponed)}). ${ADVICE}`,
         ]
       : []),
     ...(dropped.length + postponed.length === 0 && entries >= NEAR * tools
-      ? [`${title} takes ${tools} tools in a request, and this one has ${entries} (${percent} %). ${LESS}`]
+      ? [`${title} takes ${tools} tools in a request, and this one has ${entries} (${percent} %). ${ADVICE}`]
       : []),
     ...(tooLong.length > 0
       ? [
@@ -78,6 +78,8 @@ export function limitWarnings({
   ]
 }
 
-const LESS = 'Lower "limit" in resolve(), switch off toolkits of this thread, or let more of them wait (deferLoading).'
+const ADVICE =
+  'Lower "limit" in resolve(), switch off toolkits of this thread, or let more of them wait (deferLoading).'
 const count = (names: readonly string[]) => (names.length === 1 ? '1 tool is' : `${names.length} tools are`)
-const list = (names: readonly string[]) => `${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}`
+const list = (names: readonly string[]) =>
+  `${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`

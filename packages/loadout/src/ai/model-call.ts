@@ -28,7 +28,7 @@ export interface ModelCall {
   source: JsonObject
 }
 
-export interface AnsweredCall {
+export interface CompletedCall {
   call: ModelCall
   outcome: CallOutcome
 }
@@ -56,14 +56,14 @@ export interface CallAllOptions {
 /** Makes the calls, at once, and pairs each with what came of it. */
 export function callAll(
   calls: readonly ModelCall[],
-  door: CallTool,
+  callTool: CallTool,
   { signal, onPending }: CallAllOptions = {},
-): Promise<AnsweredCall[]> {
+): Promise<CompletedCall[]> {
   return Promise.all(
     calls.map(async (call) => {
       const { id, name, arguments: args, caller, unreadable } = call
       if (unreadable !== undefined) return { call, outcome: notReadable(name, unreadable) }
-      const outcome = await door({
+      const outcome = await callTool({
         id,
         name,
         arguments: args,
@@ -76,9 +76,9 @@ export function callAll(
   )
 }
 
-const notReadable = (name: string, why: string): CallOutcome => ({
+const notReadable = (name: string, reason: string): CallOutcome => ({
   status: 'failed',
-  error: new HostError('invalid-input', { detail: `The arguments of '${name}' cannot be read: ${why}` }),
+  error: new HostError('invalid-input', { detail: `The arguments of '${name}' cannot be read: ${reason}` }),
 })
 
 /** What a model wrote as arguments: an object, or the text of one. */
@@ -95,11 +95,11 @@ export function readArguments(written: unknown): Pick<ModelCall, 'arguments' | '
 }
 
 /** What `search_tools` answers for programs. */
-const found = z.object({ tools: z.array(z.object({ name: z.string() })) })
+const searchOutput = z.object({ tools: z.array(z.object({ name: z.string() })) })
 
 /** The names that a search found, best first; none where it failed. */
 export function searchResultNames(outcome: CallOutcome): string[] {
-  const read = outcome.status === 'ok' ? found.safeParse(outcome.structuredContent) : undefined
+  const read = outcome.status === 'ok' ? searchOutput.safeParse(outcome.structuredContent) : undefined
   return read?.success ? read.data.tools.map(({ name }) => name) : []
 }
 

@@ -9,14 +9,14 @@ import { isFailure, type ResultPart, resultParts } from './result-parts.ts'
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>
 
 /** What our `execute` returned; a history may hold something else. */
-const kept = z.looseObject({
+const storedOutcome = z.looseObject({
   status: z.string(),
   error: jsonObject.optional(),
   content: z.array(jsonObject).optional(),
 })
 
 function readOutcome(output: unknown) {
-  const read = kept.safeParse(output)
+  const read = storedOutcome.safeParse(output)
   const isOurs = read.success && (read.data.error !== undefined || read.data.content !== undefined)
   return isOurs ? outcomeOf(output as JsonObject) : undefined
 }

@@ -10,7 +10,7 @@ export interface PlanInput {
   /** Entries that the form itself needs: a search tool. */
   reserved: number
   /** Sent with full definitions, in order. */
-  shown: readonly LoadoutEntry[]
+  immediate: readonly LoadoutEntry[]
   /** What history refers to: sent, whatever else is not. */
   bound?: readonly LoadoutEntry[]
   /** Sent to be found, in order. */
@@ -20,42 +20,42 @@ export interface PlanInput {
 }
 
 export interface ToolPlan {
-  shown: LoadoutEntry[]
+  immediate: LoadoutEntry[]
   bound: LoadoutEntry[]
   waiting: LoadoutEntry[]
   postponed: LoadoutEntry[]
   warnings: string[]
 }
 
-export function planTools({ provider, reserved, canPostpone = false, ...given }: PlanInput): ToolPlan {
+export function planTools({ provider, reserved, canPostpone = false, ...groups }: PlanInput): ToolPlan {
   const limits = LIMITS[provider]
   const isShort = ({ modelName }: LoadoutEntry) => modelName.length <= limits.name
-  const all = [...given.shown, ...(given.bound ?? []), ...(given.waiting ?? [])]
-  const bound = (given.bound ?? []).filter(isShort)
+  const entries = [...groups.immediate, ...(groups.bound ?? []), ...(groups.waiting ?? [])]
+  const bound = (groups.bound ?? []).filter(isShort)
   let room = limits.tools - reserved - bound.length
-  const take = (entries: readonly LoadoutEntry[]) => {
+  const accept = (entries: readonly LoadoutEntry[]) => {
     const short = entries.filter(isShort)
-    const taken = short.slice(0, Math.max(0, room))
-    room -= taken.length
-    return { taken, left: short.slice(taken.length) }
+    const accepted = short.slice(0, Math.max(0, room))
+    room -= accepted.length
+    return { accepted, overflow: short.slice(accepted.length) }
   }
-  const shown = take(given.shown)
-  const waiting = take(given.waiting ?? [])
-  const postponed = canPostpone ? shown.left : []
+  const immediate = accept(groups.immediate)
+  const waiting = accept(groups.waiting ?? [])
+  const postponed = canPostpone ? immediate.overflow : []
   const names = (entries: readonly LoadoutEntry[]) => entries.map(({ modelName }) => modelName)
-  const sent = [...shown.taken, ...bound, ...waiting.taken]
+  const sent = [...immediate.accepted, ...bound, ...waiting.accepted]
   return {
-    shown: shown.taken,
+    immediate: immediate.accepted,
     bound,
-    waiting: waiting.taken,
+    waiting: waiting.accepted,
     postponed,
     warnings: limitWarnings({
       provider,
       entries: reserved + sent.length,
       names: names(sent),
       postponed: names(postponed),
-      dropped: names([...(canPostpone ? [] : shown.left), ...waiting.left]),
-      tooLong: names(all.filter((entry) => !isShort(entry))),
+      dropped: names([...(canPostpone ? [] : immediate.overflow), ...waiting.overflow]),
+      tooLong: names(entries.filter((entry) => !isShort(entry))),
     }),
   }
 }

@@ -45,12 +45,12 @@ export interface AnthropicToolOptions {
 
 /** Each option by itself: one that cannot be read takes no other with it. Both spellings are read. */
 export function anthropicOptions({ providerOptions }: LoadoutEntry): AnthropicToolOptions {
-  const given = providerOptions?.anthropic
-  if (typeof given !== 'object' || given === null) return {}
-  const said = given as JsonObject
-  const strict = anthropic.strict.safeParse(said.strict)
-  const cached = anthropic.cacheControl.safeParse(said.cacheControl ?? said.cache_control)
-  const eager = anthropic.eagerInputStreaming.safeParse(said.eagerInputStreaming ?? said.eager_input_streaming)
+  const raw = providerOptions?.anthropic
+  if (typeof raw !== 'object' || raw === null) return {}
+  const options = raw as JsonObject
+  const strict = anthropic.strict.safeParse(options.strict)
+  const cached = anthropic.cacheControl.safeParse(options.cacheControl ?? options.cache_control)
+  const eager = anthropic.eagerInputStreaming.safeParse(options.eagerInputStreaming ?? options.eager_input_streaming)
   return {
     ...(strict.success ? { strict: true } : {}),
     ...(cached.success ? { cache_control: cached.data } : {}),
@@ -67,15 +67,15 @@ interface Cached {
 
 /** Anthropic caches up to at most four places, and nothing that waits: the last of those that are asked for are kept. */
 export function withinBreakpoints<T extends object>(tools: readonly T[]): { tools: T[]; warnings: string[] } {
-  const isAsked = (tool: Cached) => tool.cache_control !== undefined
-  const asked = tools.filter(isAsked)
-  const kept = new Set(asked.filter((tool: Cached) => tool.defer_loading !== true).slice(-MAX_BREAKPOINTS))
-  if (kept.size === asked.length) return { tools: [...tools], warnings: [] }
+  const hasCacheControl = (tool: Cached) => tool.cache_control !== undefined
+  const requested = tools.filter(hasCacheControl)
+  const accepted = new Set(requested.filter((tool: Cached) => tool.defer_loading !== true).slice(-MAX_BREAKPOINTS))
+  if (accepted.size === requested.length) return { tools: [...tools], warnings: [] }
   const without = ({ cache_control: _, ...rest }: Cached & T) => rest as unknown as T
   return {
-    tools: tools.map((tool) => (isAsked(tool) && !kept.has(tool) ? without(tool) : tool)),
+    tools: tools.map((tool) => (hasCacheControl(tool) && !accepted.has(tool) ? without(tool) : tool)),
     warnings: [
-      `Anthropic takes cacheControl of at most ${MAX_BREAKPOINTS} tools, and of none that waits: ${asked.length - kept.size} were sent without it.`,
+      `Anthropic takes cacheControl of at most ${MAX_BREAKPOINTS} tools, and of none that waits: ${requested.length - accepted.size} were sent without it.`,
     ],
   }
 }

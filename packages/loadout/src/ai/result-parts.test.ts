@@ -12,7 +12,7 @@ const DATA = Buffer.from('hello').toString('base64')
 const image = { type: 'image', data: DATA, mimeType: 'image/png' }
 const audio = { type: 'audio', data: DATA, mimeType: 'audio/wav' }
 const pdf = { type: 'resource', resource: { uri: 'file:///a/b.pdf', mimeType: 'application/pdf', blob: DATA } }
-const answered = (outcome: ReturnType<typeof ok>) => [
+const completedCalls = (outcome: ReturnType<typeof ok>) => [
   { call: { id: 'id_1', name: 'x', arguments: {}, source: {} }, outcome },
 ]
 
@@ -67,7 +67,7 @@ describe('the model-facing result of a call', () => {
   })
 
   it('is converted for each provider, with a note for unsupported content', () => {
-    const all = answered(ok({ type: 'text', text: '' }, image, audio, pdf))
+    const all = completedCalls(ok({ type: 'text', text: '' }, image, audio, pdf))
     expect(answerAnthropic(none, all).content[0]?.content).toEqual([
       { type: 'text', text: '(empty)' },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: DATA } },
@@ -85,9 +85,9 @@ describe('the model-facing result of a call', () => {
       },
     ])
     expect(answerOpenAIChat(all)[0]?.content).toContain('[image/png, about 1 KB, cannot be shown here]')
-    expect(answerOpenAI(none, answered(ok({ type: 'text', text: 'a' }, { type: 'text', text: 'b' })))).toMatchObject([
-      { output: 'a\nb' },
-    ])
+    expect(
+      answerOpenAI(none, completedCalls(ok({ type: 'text', text: 'a' }, { type: 'text', text: 'b' }))),
+    ).toMatchObject([{ output: 'a\nb' }])
   })
 
   it('is the same after the AI SDK stored it as JSON', () => {

@@ -74,7 +74,7 @@ export interface AIForm {
   /** Shows what was found since. */
   prepareStep?: () => { activeTools: string[] }
   /** Our questions, shown by the SDK. Whatever is wired here, the pipeline decides behind `execute`. */
-  toolApproval?: (asked: { toolCall: { toolName: string; toolCallId: string; input: unknown } }) => Promise<Approval>
+  toolApproval?: (request: { toolCall: { toolName: string; toolCallId: string; input: unknown } }) => Promise<Approval>
   /** How more is found, where there is more. */
   instructions?: string
   /** Limits that are near, and what was left out. */
@@ -97,17 +97,17 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
   const { search = { by: 'steps' }, messages = [], schemas } = options
   const { provider = providerOf(search) } = options
   const plan = planFor(selection, { search, provider, messages })
-  const how: Making = { ...options, search, provider, door: selection.call }
+  const settings: ToolSettings = { ...options, search, provider, callTool: selection.call }
   const waitingNames = new Set(plan.waiting.map(({ modelName }) => modelName))
   const more = waitingOptions(search, plan.waiting)
   const tools: ToolSet = {}
-  for (const entry of plan.shown) tools[entry.modelName] = toolOf(entry, how)
+  for (const entry of plan.immediate) tools[entry.modelName] = toolOf(entry, settings)
   for (const entry of plan.waiting) {
-    const one = toolOf(entry, how, more(entry))
-    tools[entry.modelName] = search.by === 'ai-sdk' ? { ...one, deferLoading: true } : one
+    const definition = toolOf(entry, settings, more(entry))
+    tools[entry.modelName] = search.by === 'ai-sdk' ? { ...definition, deferLoading: true } : definition
   }
-  const all = [...plan.shown, ...plan.waiting]
-  if (plan.waiting.length > 0) Object.assign(tools, searchTool({ ...how, waiting: waitingNames }, all))
+  const entries = [...plan.immediate, ...plan.waiting]
+  if (plan.waiting.length > 0) Object.assign(tools, searchTool({ ...settings, waiting: waitingNames }, entries))
   return {
     tools,
     ...(search.by === 'steps' && plan.waiting.length > 0 ? byStepsOf(selection, { plan, provider }) : {}),
@@ -115,7 +115,7 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
     ...instructionsFor(search, plan.waiting),
     warnings: plan.warnings,
     get lost() {
-      return provider === 'anthropic' ? lostIn(all, schemas) : lostInOpenAI(all, schemas)
+      return provider === 'anthropic' ? lostIn(entries, schemas) : lostInOpenAI(entries, schemas)
     },
   }
 }
@@ -125,9 +125,12 @@ function byStepsOf(
   selection: CallableSelection,
   { plan, provider }: { plan: Planned; provider: LimitedProvider | undefined },
 ): Required<Pick<AIForm, 'activeTools' | 'prepareStep'>> {
-  const most = provider === undefined ? Number.POSITIVE_INFINITY : LIMITS[provider].tools - 1
+  const maxTools = provider === undefined ? Number.POSITIVE_INFINITY : LIMITS[provider].tools - 1
   const namesOf = (entries: readonly LoadoutEntry[]) => entries.map(({ modelName }) => modelName)
-  const active = (found: readonly string[]) => [...[...namesOf(plan.shown), ...found].slice(0, most), SEARCH_NAME]
+  const active = (found: readonly string[]) => [
+    ...[...namesOf(plan.immediate), ...found].slice(0, maxTools),
+    SEARCH_NAME,
+  ]
   const before = new Set(namesOf(partsOf(selection).selected))
   const foundSince = () =>
     namesOf(partsOf(selection.next?.() ?? selection).selected).filter((name) => !before.has(name))
@@ -152,9 +155,9 @@ const MAX_NAMED = 30
 function instructionsFor({ by }: AISearch, waiting: readonly LoadoutEntry[]): Pick<AIForm, 'instructions'> {
   if (waiting.length === 0 || by === 'anthropic' || by === 'openai') return {}
   const toolkits = [...new Set(waiting.map(({ toolkit }) => toolkit))]
-  const named = `${toolkits.slice(0, MAX_NAMED).join(', ')}${toolkits.length > MAX_NAMED ? ', …' : ''}`
+  const toolkitNames = `${toolkits.slice(0, MAX_NAMED).join(', ')}${toolkits.length > MAX_NAMED ? ', …' : ''}`
   return {
-    instructions: `There are ${waiting.length} more tools than you are shown, of: ${named}. Find them with ${SEARCH_NAME} before you say that something cannot be done; what it finds you can call in your next step.`,
+    instructions: `There are ${waiting.length} more tools than you are shown, of: ${toolkitNames}. Find them with ${SEARCH_NAME} before you say that something cannot be done; what it finds you can call in your next step.`,
   }
 }
 
@@ -162,7 +165,7 @@ const providerOf = ({ by }: AISearch): LimitedProvider | undefined =>
   by === 'anthropic' ? 'anthropic' : by === 'openai' ? 'openai-responses' : undefined
 
 interface Planned {
-  shown: LoadoutEntry[]
+  immediate: LoadoutEntry[]
   waiting: LoadoutEntry[]
   warnings: string[]
 }
@@ -180,26 +183,29 @@ function planFor(
   const referenced = search.by === 'anthropic' ? referencedInMessages(messages) : new Set<string>()
   const isReferenced = ({ modelName }: LoadoutEntry) => referenced.has(modelName)
   const bound = [...selected, ...deferred].filter(isReferenced)
-  const shown = selected.filter((entry) => !isReferenced(entry))
+  const immediate = selected.filter((entry) => !isReferenced(entry))
   const waiting = deferred.filter((entry) => !isReferenced(entry))
-  if (provider === undefined) return { shown, waiting: [...bound, ...waiting], warnings: [] }
+  if (provider === undefined) return { immediate, waiting: [...bound, ...waiting], warnings: [] }
   // What waits is in the request itself only where the provider defers it.
   const isSent = search.by === 'anthropic'
   const plan = planTools({
     provider,
     reserved: deferred.length > 0 ? 1 : 0,
-    shown,
+    immediate,
     bound,
     ...(isSent ? { waiting } : { canPostpone: true }),
   })
-  const left = isSent ? plan.waiting : [...plan.postponed, ...waiting]
+  const deferredEntries = isSent ? plan.waiting : [...plan.postponed, ...waiting]
   if (search.by !== 'openai' || search.execution !== 'server')
-    return { shown: plan.shown, waiting: [...plan.bound, ...left], warnings: plan.warnings }
-  const { kept, dropped } = namespacesWithin(LIMITS[provider].tools - plan.shown.length - 1, namespacesOf(left))
-  const entries = plan.shown.length + kept.length + 1
+    return { immediate: plan.immediate, waiting: [...plan.bound, ...deferredEntries], warnings: plan.warnings }
+  const { fitting, dropped } = namespacesWithin(
+    LIMITS[provider].tools - plan.immediate.length - 1,
+    namespacesOf(deferredEntries),
+  )
+  const entries = plan.immediate.length + fitting.length + 1
   return {
-    shown: plan.shown,
-    waiting: kept.flatMap((space) => space.entries),
+    immediate: plan.immediate,
+    waiting: fitting.flatMap((space) => space.entries),
     warnings: [...new Set([...plan.warnings, ...limitWarnings({ provider, entries, names: [], dropped })])],
   }
 }
@@ -220,26 +226,26 @@ function waitingOptions(search: AISearch, waiting: readonly LoadoutEntry[]): (en
   return ({ modelName }) => ({ openai: { deferLoading: true, namespace: spaces.get(modelName) } })
 }
 
-interface Making extends Pick<ToAIOptions, 'approvals' | 'schemas' | 'onPending'> {
+interface ToolSettings extends Pick<ToAIOptions, 'approvals' | 'schemas' | 'onPending'> {
   provider: LimitedProvider | undefined
   search: AISearch
-  door: CallTool
+  callTool: CallTool
 }
 
 /** The SDK has one word for a strict tool: whose options say so depends on whose model it is. */
-function strictnessOf(entry: LoadoutEntry, { provider, schemas }: Pick<Making, 'provider' | 'schemas'>) {
+function strictnessOf(entry: LoadoutEntry, { provider, schemas }: Pick<ToolSettings, 'provider' | 'schemas'>) {
   if (provider === 'anthropic') return { as: schemas, strict: anthropicOptions(entry).strict === true }
   const as = openaiSchemas(entry, schemas)
   // Of many that wait, few are ever sent: only those that may be strict are looked at before.
   return { as, strict: as === 'openai-strict' && formSchema(entry, as).strict }
 }
 
-function toolOf(entry: LoadoutEntry, how: Making, more: JsonObject = {}) {
-  const { door, approvals, onPending } = how
+function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = {}) {
+  const { callTool, approvals, onPending } = settings
   const { modelName: name, manifest, ref, toolkit, tool, providerOptions } = entry
   const description = descriptionOf(entry)
-  const options = merged(providerOptions, more)
-  const { as, strict } = strictnessOf(entry, how)
+  const options = mergeOptions(providerOptions, more)
+  const { as, strict } = strictnessOf(entry, settings)
   return dynamicTool({
     ...(description === undefined ? {} : { description }),
     inputSchema: jsonSchema(() => formSchema(entry, as).schema),
@@ -252,7 +258,7 @@ function toolOf(entry: LoadoutEntry, how: Making, more: JsonObject = {}) {
         as === 'openai-strict' && strict
           ? restoreArguments(manifest.inputSchema, input as JsonObject)
           : (input as JsonObject)
-      const outcome = await door({
+      const outcome = await callTool({
         id,
         name,
         arguments: args,
@@ -267,24 +273,29 @@ function toolOf(entry: LoadoutEntry, how: Making, more: JsonObject = {}) {
 }
 
 /** By provider; what waits must be said last. */
-function merged(options: JsonObject = {}, more: JsonObject): JsonObject {
-  const of = (value: unknown) => (typeof value === 'object' && value !== null ? (value as JsonObject) : {})
+function mergeOptions(options: JsonObject = {}, more: JsonObject): JsonObject {
+  const asObject = (value: unknown) => (typeof value === 'object' && value !== null ? (value as JsonObject) : {})
   const providers = new Set([...Object.keys(options), ...Object.keys(more)])
-  return Object.fromEntries([...providers].map((name) => [name, { ...of(options[name]), ...of(more[name]) }]))
+  return Object.fromEntries(
+    [...providers].map((name) => [name, { ...asObject(options[name]), ...asObject(more[name]) }]),
+  )
 }
 
-function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonly LoadoutEntry[]): ToolSet {
-  const { search, door, waiting, schemas, provider } = how
-  const own = toolOf(SEARCH_ENTRY, { search, door, schemas, provider })
-  if (search.by === 'steps') return { [SEARCH_NAME]: own }
+function searchTool(
+  settings: ToolSettings & { waiting: ReadonlySet<string> },
+  entries: readonly LoadoutEntry[],
+): ToolSet {
+  const { search, callTool, waiting, schemas, provider } = settings
+  const searchDefinition = toolOf(SEARCH_ENTRY, { search, callTool, schemas, provider })
+  if (search.by === 'steps') return { [SEARCH_NAME]: searchDefinition }
   if (search.by === 'ai-sdk') {
-    const find = async ({ query }: { query: string }) => foundIn(door, { query })
+    const find = async ({ query }: { query: string }) => foundIn(callTool, { query })
     return { [SEARCH_NAME]: toolSearch({ search: find, maxResults: MAX_RESULTS }) }
   }
   if (search.by === 'anthropic') {
     if (search.tool) return { tool_search: search.tool }
     const toOutput = ({ output }: { output: unknown }): ModelOutput => toReferences(output, waiting)
-    return { [SEARCH_NAME]: { ...own, toModelOutput: toOutput } }
+    return { [SEARCH_NAME]: { ...searchDefinition, toModelOutput: toOutput } }
   }
   if (search.execution === 'server') return { tool_search: search.toolSearch({}) }
   const { description = '', inputSchema: parameters } = SEARCH_TOOLS
@@ -294,8 +305,8 @@ function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonl
       description,
       parameters,
       async execute({ arguments: args }, { abortSignal: signal }) {
-        const names = await foundIn(door, args as JsonObject, signal)
-        const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))
+        const names = await foundIn(callTool, args as JsonObject, signal)
+        const found = names.flatMap((name) => entries.filter(({ modelName }) => modelName === name))
         return { tools: namespacesOf(found).map((space) => namespaceTool(space)) as never[] }
       },
     }),
@@ -303,8 +314,8 @@ function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonl
 }
 
 /** A search that failed is an error that the model reads, not a search that found nothing. */
-async function foundIn(door: CallTool, args: JsonObject, signal?: AbortSignal): Promise<string[]> {
-  const outcome = await door({ name: SEARCH_NAME, arguments: args, ...(signal ? { signal } : {}) })
+async function foundIn(callTool: CallTool, args: JsonObject, signal?: AbortSignal): Promise<string[]> {
+  const outcome = await callTool({ name: SEARCH_NAME, arguments: args, ...(signal ? { signal } : {}) })
   if ('error' in outcome) throw outcome.error
   return searchResultNames(outcome)
 }

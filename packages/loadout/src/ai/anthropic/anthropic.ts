@@ -9,7 +9,7 @@ import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { Caller } from '../../schema/toolkit/tool.ts'
 import { SEARCH_ENTRY } from '../../search/search-tools.ts'
 import {
-  type AnsweredCall,
+  type CompletedCall,
   callAll,
   descriptionOf,
   type ModelCall,
@@ -80,7 +80,7 @@ export function toAnthropic(
   selection: ModelSelection,
   { search = 'client', messages, programs, toolChoice, schemas }: AnthropicOptions = {},
 ): AnthropicForm {
-  const { selected, search: own } = partsOf(selection)
+  const { selected, search: searchEntry } = partsOf(selection)
   const referenced = referencedIn(messages ?? [])
   const isReferenced = ({ modelName }: LoadoutEntry) => referenced.has(modelName)
   // What a reference loads must be deferred, also where it is selected by now.
@@ -88,9 +88,9 @@ export function toAnthropic(
   const sendsAll = search !== 'client' || messages === undefined
   const plan = planTools({
     provider: 'anthropic',
-    reserved: (own ? 1 : 0) + (programs ? 1 : 0),
+    reserved: (searchEntry ? 1 : 0) + (programs ? 1 : 0),
     bound,
-    shown: selected.filter((entry) => !isReferenced(entry)),
+    immediate: selected.filter((entry) => !isReferenced(entry)),
     waiting: sendsAll ? selection.deferred.filter((entry) => !isReferenced(entry)) : [],
   })
   const deferred = [...plan.bound, ...plan.waiting].map(
@@ -99,13 +99,13 @@ export function toAnthropic(
       defer_loading: true,
     }),
   )
-  const shown: AnthropicForm['tools'] = plan.shown.map((entry) => definition(entry, { programs, schemas }))
-  if (own || (shown.length === 0 && deferred.length > 0))
+  const immediate: AnthropicForm['tools'] = plan.immediate.map((entry) => definition(entry, { programs, schemas }))
+  if (searchEntry || (immediate.length === 0 && deferred.length > 0))
     // One tool at least must not wait; a search never does.
-    shown.push(search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search])
-  const sent = [...plan.shown, ...plan.bound, ...plan.waiting]
+    immediate.push(search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search])
+  const sent = [...plan.immediate, ...plan.bound, ...plan.waiting]
   const lost = lostIn(sent, schemas)
-  const { tools, warnings } = withinBreakpoints([...shown, ...deferred])
+  const { tools, warnings } = withinBreakpoints([...immediate, ...deferred])
   if (!programs) return { tools, warnings: [...plan.warnings, ...warnings], lost }
   return {
     lost,
@@ -154,11 +154,11 @@ const toolUse = z.looseObject({
 export type AnthropicReply = readonly unknown[] | { content: readonly unknown[]; container?: unknown }
 
 /** What a message of the model asks for. Give its content back as it came: it holds blocks that are the provider's own. */
-export function readAnthropic(selection: ModelSelection, said: AnthropicReply): AnthropicTurn {
-  const content = 'content' in said ? said.content : said
-  const container = containerIn(said)
+export function readAnthropic(selection: ModelSelection, reply: AnthropicReply): AnthropicTurn {
+  const content = 'content' in reply ? reply.content : reply
+  const container = containerIn(reply)
   const loaded = new Set(content.flatMap(loadedBy))
-  const all = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
+  const entries = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
   return {
     calls: content.flatMap((block) => {
       const read = toolUse.safeParse(block)
@@ -168,7 +168,7 @@ export function readAnthropic(selection: ModelSelection, said: AnthropicReply): 
     }),
     programs: programsIn(content),
     ...(container ? { container } : {}),
-    loaded: all.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
+    loaded: entries.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
     searchErrors: content.map(searchFailure).filter((failure) => failure !== undefined),
   }
 }
@@ -195,13 +195,13 @@ export interface AnthropicResult {
 /** The message that answers the calls of one turn. `selection` is the one that the request was made of. */
 export function answerAnthropic(
   selection: ModelSelection,
-  answered: readonly AnsweredCall[],
+  completed: readonly CompletedCall[],
 ): { role: 'user'; content: AnthropicResult[] } {
   const waiting = new Set(selection.deferred.map(({ modelName }) => modelName))
-  return { role: 'user', content: answered.map((one) => resultOf(one, waiting)) }
+  return { role: 'user', content: completed.map((completedCall) => resultOf(completedCall, waiting)) }
 }
 
-function resultOf({ call, outcome }: AnsweredCall, waiting: ReadonlySet<string>): AnthropicResult {
+function resultOf({ call, outcome }: CompletedCall, waiting: ReadonlySet<string>): AnthropicResult {
   const isProgram = call.caller?.type === 'code'
   // What is there already needs no reference, and may have none.
   const found =
@@ -236,9 +236,9 @@ function contentOf(part: ResultPart): AnthropicResultContent {
 }
 
 export {
-  type AnsweredCall,
   type AnthropicCodeVersion,
   type AnthropicMessage,
+  type CompletedCall,
   callAll,
   type ModelCall,
   type ModelSelection,

@@ -38,8 +38,8 @@ const namesIn = (blocks: readonly unknown[]): string[] =>
 export function loadedBy(block: unknown): string[] {
   const provider = searchResult.safeParse(block)
   if (provider.success) return namesIn(provider.data.content.tool_references)
-  const own = ownResult.safeParse(block)
-  return own.success ? namesIn(own.data.content) : []
+  const clientResult = ownResult.safeParse(block)
+  return clientResult.success ? namesIn(clientResult.data.content) : []
 }
 
 /** What the provider's search failed with. */
@@ -61,11 +61,11 @@ export function withoutLost<M extends AnthropicMessage>(
   messages: readonly M[],
   tools: readonly { name: string }[],
 ): M[] {
-  const known = new Set(tools.map(({ name }) => name))
-  const isLost = (block: unknown) => namesIn([block]).some((name) => !known.has(name))
+  const definedNames = new Set(tools.map(({ name }) => name))
+  const isLost = (block: unknown) => namesIn([block]).some((name) => !definedNames.has(name))
   return messages.map((message) => {
     const blocks = blocksOf(message.content)
-    if (!blocks.some((block) => loadedBy(block).some((name) => !known.has(name)))) return message
+    if (!blocks.some((block) => loadedBy(block).some((name) => !definedNames.has(name)))) return message
     return { ...message, content: blocks.map((block) => cleaned(block, isLost)) }
   })
 }
@@ -74,12 +74,12 @@ function cleaned(block: unknown, isLost: (block: unknown) => boolean): unknown {
   const provider = searchResult.safeParse(block)
   if (provider.success) {
     const { content } = provider.data
-    const tool_references = content.tool_references.filter((one) => !isLost(one))
+    const tool_references = content.tool_references.filter((item) => !isLost(item))
     return { ...(block as JsonObject), content: { ...content, tool_references } }
   }
-  const own = ownResult.safeParse(block)
-  if (!own.success || !own.data.content.some(isLost)) return block
-  const left = own.data.content.filter((one) => !isLost(one))
-  const told = { type: 'text', text: 'What was found is no longer available.' }
-  return { ...(block as JsonObject), content: left.length > 0 ? left : [told] }
+  const clientResult = ownResult.safeParse(block)
+  if (!clientResult.success || !clientResult.data.content.some(isLost)) return block
+  const remaining = clientResult.data.content.filter((item) => !isLost(item))
+  const notice = { type: 'text', text: 'What was found is no longer available.' }
+  return { ...(block as JsonObject), content: remaining.length > 0 ? remaining : [notice] }
 }

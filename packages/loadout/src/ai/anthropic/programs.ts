@@ -34,16 +34,16 @@ export function callersOf(
   return { allowed_callers: entry.allowedCallers.map((caller) => (caller === 'code' ? version : caller)) }
 }
 
-const SHOWN = 5
+const MAX_NAMES = 5
 
 /** What does not go together with programs, as the provider says. */
 export function programWarnings(entries: readonly LoadoutEntry[], choice: AnthropicToolChoice | undefined): string[] {
   const strict = entries.filter((entry) => entry.allowedCallers.includes('code') && isStrict(entry))
-  const names = strict.slice(0, SHOWN).map(({ modelName }) => modelName)
+  const names = strict.slice(0, MAX_NAMES).map(({ modelName }) => modelName)
   return [
     ...(strict.length > 0
       ? [
-          `Anthropic's programs call no strict tools: ${strict.length} may be called directly only (${names.join(', ')}${strict.length > SHOWN ? ', …' : ''}). Leave "strict" away, or "code" out of allowedCallers.`,
+          `Anthropic's programs call no strict tools: ${strict.length} may be called directly only (${names.join(', ')}${strict.length > MAX_NAMES ? ', …' : ''}). Leave "strict" away, or "code" out of allowedCallers.`,
         ]
       : []),
     ...(choice?.type === 'tool'
@@ -55,13 +55,13 @@ export function programWarnings(entries: readonly LoadoutEntry[], choice: Anthro
   ]
 }
 
-const begun = z.looseObject({
+const startBlock = z.looseObject({
   type: z.literal('server_tool_use'),
   name: z.literal('code_execution'),
   id: z.string().min(1).max(500),
   input: z.looseObject({ code: z.string() }).optional().catch(undefined),
 })
-const ended = z.looseObject({
+const endBlock = z.looseObject({
   type: z.literal('code_execution_tool_result'),
   tool_use_id: z.string().min(1).max(500),
   content: z.looseObject({
@@ -77,14 +77,14 @@ const ended = z.looseObject({
 export function programsIn(content: readonly unknown[]): ProviderProgram[] {
   const programs = new Map<string, ProviderProgram>()
   for (const block of content) {
-    const begins = begun.safeParse(block)
-    if (begins.success) {
-      const { id, input } = begins.data
+    const startItem = startBlock.safeParse(block)
+    if (startItem.success) {
+      const { id, input } = startItem.data
       programs.set(id, programOf({ provider: 'anthropic', id, code: input?.code, status: 'running' }))
     }
-    const ends = ended.safeParse(block)
-    if (!ends.success) continue
-    const { tool_use_id: id, content: result } = ends.data
+    const endItem = endBlock.safeParse(block)
+    if (!endItem.success) continue
+    const { tool_use_id: id, content: result } = endItem.data
     programs.set(id, programOf({ ...programs.get(id), provider: 'anthropic', id, ...endOf(result) }))
   }
   return [...programs.values()]
@@ -95,7 +95,7 @@ function endOf({
   stdout,
   stderr,
   error_code,
-}: z.infer<typeof ended>['content']): Pick<ProviderProgram, 'status' | 'output' | 'error'> {
+}: z.infer<typeof endBlock>['content']): Pick<ProviderProgram, 'status' | 'output' | 'error'> {
   if (return_code === 0) return { status: 'completed', output: stdout }
   return { status: 'failed', output: stdout, error: error_code ?? (stderr || `It ended with ${return_code}.`) }
 }

@@ -7,7 +7,7 @@ import { type JsonObject, jsonObject } from '../../schema/json.ts'
 import { SEARCH_ENTRY } from '../../search/search-tools.ts'
 import type { LimitedProvider } from '../limits.ts'
 import {
-  type AnsweredCall,
+  type CompletedCall,
   descriptionOf,
   type ModelCall,
   type ModelSelection,
@@ -45,17 +45,17 @@ export function toOpenAIChat(
   { provider = 'openai-chat', schemas }: OpenAIChatOptions = {},
 ): OpenAIChatForm {
   const { selected, search } = partsOf(selection)
-  const plan = planTools({ provider, reserved: search ? 1 : 0, shown: selected })
-  const entries = [...plan.shown, ...(search ? [SEARCH_ENTRY] : [])]
+  const plan = planTools({ provider, reserved: search ? 1 : 0, immediate: selected })
+  const entries = [...plan.immediate, ...(search ? [SEARCH_ENTRY] : [])]
   return {
     tools: entries.map((entry) => {
       const description = descriptionOf(entry)
       const { schema: parameters, strict } = formSchema(entry, openaiSchemas(entry, schemas))
-      const named = { name: entry.modelName, ...(description === undefined ? {} : { description }) }
-      return { type: 'function', function: { ...named, parameters, ...(strict ? { strict } : {}) } }
+      const base = { name: entry.modelName, ...(description === undefined ? {} : { description }) }
+      return { type: 'function', function: { ...base, parameters, ...(strict ? { strict } : {}) } }
     }),
     warnings: plan.warnings,
-    lost: lostInOpenAI(plan.shown, schemas),
+    lost: lostInOpenAI(plan.immediate, schemas),
   }
 }
 
@@ -74,9 +74,9 @@ export function readOpenAIChat(
     calls: (message.tool_calls ?? []).flatMap((item) => {
       const read = toolCall.safeParse(item)
       if (!read.success) return []
-      const { id, function: made } = read.data
-      const { name } = made
-      const written = readArguments(made.arguments)
+      const { id, function: functionCall } = read.data
+      const { name } = functionCall
+      const written = readArguments(functionCall.arguments)
       const args = selection ? argumentsForTool(written.arguments, { name, selection, schemas }) : written.arguments
       return [{ id, name, ...written, arguments: args, source: jsonObject.parse(item) }]
     }),
@@ -84,8 +84,8 @@ export function readOpenAIChat(
 }
 
 /** The messages that answer them, which follow the model's own at once. */
-export const answerOpenAIChat = (answered: readonly AnsweredCall[]) =>
-  answered.map(({ call, outcome }) => ({
+export const answerOpenAIChat = (completed: readonly CompletedCall[]) =>
+  completed.map(({ call, outcome }) => ({
     role: 'tool' as const,
     tool_call_id: call.id,
     content: resultParts(outcome)

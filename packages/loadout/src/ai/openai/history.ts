@@ -31,10 +31,10 @@ export function readHistory(items: readonly unknown[]): OpenAIHistory {
       history.hasSearched = true
       for (const [name, space] of toolsIn(search.data.tools)) history.loaded.set(name, space)
     }
-    const made = call.safeParse(item)
-    if (!made.success) continue
-    if (made.data.namespace) history.placed.set(made.data.name, made.data.namespace)
-    else history.bare.add(made.data.name)
+    const called = call.safeParse(item)
+    if (!called.success) continue
+    if (called.data.namespace) history.placed.set(called.data.name, called.data.namespace)
+    else history.bare.add(called.data.name)
   }
   return history
 }

@@ -34,7 +34,7 @@ export interface Namespace {
   entries: LoadoutEntry[]
 }
 
-const LARGEST = LIMITS['openai-responses'].namespace
+const MAX_TOOLS = LIMITS['openai-responses'].namespace
 const MAX_DESCRIPTION_LENGTH = 400
 
 /** `placed` says where a conversation has had a tool before. */
@@ -43,14 +43,14 @@ export function namespacesOf(
   placed: ReadonlyMap<string, string> = new Map(),
 ): Namespace[] {
   const spaces = new Map<string, LoadoutEntry[]>()
-  const put = (name: string, entry: LoadoutEntry) => {
-    const inside = spaces.get(name)
-    if (inside) inside.push(entry)
+  const add = (name: string, entry: LoadoutEntry) => {
+    const group = spaces.get(name)
+    if (group) group.push(entry)
     else spaces.set(name, [entry])
   }
   for (const entry of entries) {
-    const known = placed.get(entry.modelName)
-    if (known !== undefined) put(known, entry)
+    const namespace = placed.get(entry.modelName)
+    if (namespace !== undefined) add(namespace, entry)
   }
   const toolkits = new Set(entries.map(({ toolkit }) => toolkit))
   // What is full stays full: each toolkit goes on where it was.
@@ -61,19 +61,22 @@ export function namespacesOf(
     let number = numbers.get(toolkit) ?? 1
     const name = () => (number === 1 ? toolkit : `${toolkit}_${number}`)
     // Another toolkit's own name is not taken.
-    while ((number > 1 && toolkits.has(name())) || (spaces.get(name())?.length ?? 0) >= LARGEST) number++
+    while ((number > 1 && toolkits.has(name())) || (spaces.get(name())?.length ?? 0) >= MAX_TOOLS) number++
     numbers.set(toolkit, number)
-    put(name(), entry)
+    add(name(), entry)
   }
-  return [...spaces].map(([name, inside]) => ({ name, description: descriptionOfAll(inside), entries: inside }))
+  return [...spaces].map(([name, group]) => ({ name, description: descriptionOfAll(group), entries: group }))
 }
 
 /** As many as fit, by their rank, and the names of the tools in those that do not. */
-export function namespacesWithin(room: number, spaces: readonly Namespace[]): { kept: Namespace[]; dropped: string[] } {
-  const left = spaces.slice(Math.max(0, room))
+export function namespacesWithin(
+  room: number,
+  spaces: readonly Namespace[],
+): { fitting: Namespace[]; dropped: string[] } {
+  const overflow = spaces.slice(Math.max(0, room))
   return {
-    kept: spaces.slice(0, Math.max(0, room)),
-    dropped: left.flatMap(({ entries }) => entries.map(({ modelName }) => modelName)),
+    fitting: spaces.slice(0, Math.max(0, room)),
+    dropped: overflow.flatMap(({ entries }) => entries.map(({ modelName }) => modelName)),
   }
 }
 

@@ -10,7 +10,7 @@ import type { Caller } from '../../schema/toolkit/tool.ts'
 import { SEARCH_TOOLS } from '../../search/search-tools.ts'
 import { LIMITS, limitWarnings } from '../limits.ts'
 import {
-  type AnsweredCall,
+  type CompletedCall,
   callAll,
   type ModelCall,
   type ModelSelection,
@@ -65,12 +65,12 @@ export function toOpenAI(
   const history = readHistory(input)
   const { selected, search: own } = partsOf(selection)
   const needsSearch = own !== undefined || selection.deferred.length > 0 || history.hasSearched
-  const parts = { history, selected, needsSearch, programs, schemas }
-  const form = search === 'client' ? searchedByUs(selection, parts) : searchedByThem(selection, parts)
+  const formInput = { history, selected, needsSearch, programs, schemas }
+  const form = search === 'client' ? clientSearchForm(selection, formInput) : serverSearchForm(selection, formInput)
   return programs ? { ...form, tools: [...form.tools, { type: 'programmatic_tool_calling' }] } : form
 }
 
-interface Deps {
+interface FormInput {
   history: OpenAIHistory
   selected: readonly LoadoutEntry[]
   needsSearch: boolean
@@ -79,63 +79,63 @@ interface Deps {
 }
 
 /** Entries that the form itself needs. */
-const reservedFor = ({ needsSearch, programs }: Deps) => (needsSearch ? 1 : 0) + (programs ? 1 : 0)
+const reservedFor = ({ needsSearch, programs }: FormInput) => (needsSearch ? 1 : 0) + (programs ? 1 : 0)
 
-function searchedByUs({ deferred }: ModelSelection, parts: Deps): OpenAIForm {
-  const { history, selected, needsSearch, programs, schemas } = parts
+function clientSearchForm({ deferred }: ModelSelection, formInput: FormInput): OpenAIForm {
+  const { history, selected, needsSearch, programs, schemas } = formInput
   const isLoaded = ({ modelName }: LoadoutEntry) => history.loaded.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.loaded.has(modelName) && history.bare.has(modelName))
   const plan = planTools({
     provider: 'openai-responses',
-    reserved: reservedFor(parts),
+    reserved: reservedFor(formInput),
     canPostpone: needsSearch,
-    shown: [...called, ...selected.filter((entry) => !isLoaded(entry))],
+    immediate: [...called, ...selected.filter((entry) => !isLoaded(entry))],
   })
   const { description = '', inputSchema } = SEARCH_TOOLS
   const tool = { type: 'tool_search' as const, execution: 'client' as const, description, parameters: inputSchema }
   return {
-    tools: [...plan.shown.map((entry) => functionOf(entry, { programs, schemas })), ...(needsSearch ? [tool] : [])],
+    tools: [...plan.immediate.map((entry) => functionOf(entry, { programs, schemas })), ...(needsSearch ? [tool] : [])],
     warnings: plan.warnings,
-    lost: lostInOpenAI(plan.shown, schemas),
+    lost: lostInOpenAI(plan.immediate, schemas),
   }
 }
 
-function searchedByThem({ deferred }: ModelSelection, parts: Deps): OpenAIForm {
-  const { history, selected, needsSearch, programs, schemas } = parts
-  const reserved = reservedFor(parts)
-  const { tools: most } = LIMITS['openai-responses']
-  const where = new Map([...history.loaded, ...history.placed])
+function serverSearchForm({ deferred }: ModelSelection, formInput: FormInput): OpenAIForm {
+  const { history, selected, needsSearch, programs, schemas } = formInput
+  const reserved = reservedFor(formInput)
+  const { tools: maxTools } = LIMITS['openai-responses']
+  const namespaceByTool = new Map([...history.loaded, ...history.placed])
   // One that was loaded alone is in no namespace of ours.
-  for (const [name, space] of where) if (space === name) where.delete(name)
-  const stays = ({ modelName }: LoadoutEntry) => where.has(modelName) && !history.bare.has(modelName)
+  for (const [name, space] of namespaceByTool) if (space === name) namespaceByTool.delete(name)
+  const keepsNamespace = ({ modelName }: LoadoutEntry) => namespaceByTool.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.bare.has(modelName))
   const plan = planTools({
     provider: 'openai-responses',
     reserved,
     canPostpone: needsSearch,
-    shown: [...called, ...selected.filter((entry) => !stays(entry))],
+    immediate: [...called, ...selected.filter((entry) => !keepsNamespace(entry))],
   })
   const waiting = [
-    ...selected.filter(stays),
+    ...selected.filter(keepsNamespace),
     ...plan.postponed,
     ...deferred.filter(({ modelName }) => !history.bare.has(modelName)),
   ]
-  const room = most - plan.shown.length - reserved
-  const { kept, dropped } = namespacesWithin(room, namespacesOf(waiting, where))
-  const entries = plan.shown.length + kept.length + reserved
+  const room = maxTools - plan.immediate.length - reserved
+  const { fitting, dropped } = namespacesWithin(room, namespacesOf(waiting, namespaceByTool))
+  const entries = plan.immediate.length + fitting.length + reserved
   return {
     tools: [
-      ...plan.shown.map((entry) => functionOf(entry, { programs, schemas })),
-      ...kept.map((space) => namespaceTool(space, { programs, schemas })),
+      ...plan.immediate.map((entry) => functionOf(entry, { programs, schemas })),
+      ...fitting.map((space) => namespaceTool(space, { programs, schemas })),
       ...(needsSearch ? [{ type: 'tool_search' as const }] : []),
     ],
     warnings: [
       ...new Set([
         ...plan.warnings,
-        ...limitWarnings({ provider: 'openai-responses', entries, names: namesOf(kept), dropped }),
+        ...limitWarnings({ provider: 'openai-responses', entries, names: namesOf(fitting), dropped }),
       ]),
     ],
-    lost: lostInOpenAI([...plan.shown, ...kept.flatMap((space) => space.entries)], schemas),
+    lost: lostInOpenAI([...plan.immediate, ...fitting.flatMap((space) => space.entries)], schemas),
   }
 }
 
@@ -164,12 +164,12 @@ const searchCall = z.looseObject({
   call_id: z.string().max(500),
   arguments: z.unknown(),
 })
-const begun = z.looseObject({
+const startShape = z.looseObject({
   type: z.literal('program'),
   call_id: z.string().min(1).max(500),
   code: z.string().optional(),
 })
-const ended = z.looseObject({
+const endShape = z.looseObject({
   type: z.literal('program_output'),
   call_id: z.string().min(1).max(500),
   result: z.string().optional(),
@@ -183,7 +183,7 @@ export function readOpenAI(
   output: readonly unknown[],
   { schemas }: Pick<OpenAIOptions, 'schemas'> = {},
 ): OpenAITurn {
-  const all = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
+  const entries = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
   const loaded = new Set(
     output.flatMap((item) => {
       const read = searchOutput.safeParse(item)
@@ -192,11 +192,11 @@ export function readOpenAI(
   )
   return {
     calls: output.flatMap((item): ModelCall[] => {
-      const made = functionCall.safeParse(item)
+      const functionResult = functionCall.safeParse(item)
       const search = searchCall.safeParse(item)
-      const read = made.success ? made.data : search.success ? search.data : undefined
+      const read = functionResult.success ? functionResult.data : search.success ? search.data : undefined
       if (!read) return []
-      const name = made.success ? made.data.name : SEARCH_NAME
+      const name = functionResult.success ? functionResult.data.name : SEARCH_NAME
       const written = readArguments(read.arguments)
       return [
         {
@@ -204,13 +204,13 @@ export function readOpenAI(
           name,
           ...written,
           arguments: argumentsForTool(written.arguments, { name, selection, schemas }),
-          ...(made.success ? callerOf(made.data.caller) : {}),
+          ...(functionResult.success ? callerOf(functionResult.data.caller) : {}),
           source: jsonObject.parse(item),
         },
       ]
     }),
     programs: programsIn(output),
-    loaded: all.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
+    loaded: entries.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
   }
 }
 
@@ -218,14 +218,14 @@ export function readOpenAI(
 function programsIn(output: readonly unknown[]): ProviderProgram[] {
   const programs = new Map<string, ProviderProgram>()
   for (const item of output) {
-    const begins = begun.safeParse(item)
-    if (begins.success) {
-      const { call_id: id, code } = begins.data
+    const startItem = startShape.safeParse(item)
+    if (startItem.success) {
+      const { call_id: id, code } = startItem.data
       programs.set(id, programOf({ provider: 'openai', id, code, status: 'running' }))
     }
-    const ends = ended.safeParse(item)
-    if (!ends.success) continue
-    const { call_id: id, result, status } = ends.data
+    const endItem = endShape.safeParse(item)
+    if (!endItem.success) continue
+    const { call_id: id, result, status } = endItem.data
     const end =
       status === 'completed'
         ? { status: 'completed' as const, output: result }
@@ -261,14 +261,14 @@ export type OpenAIAnswerItem =
 /** The items that answer the calls of one turn. `selection` is the one that the request was made of. */
 export function answerOpenAI(
   selection: ModelSelection,
-  answered: readonly AnsweredCall[],
+  completed: readonly CompletedCall[],
   { programs, schemas }: Pick<OpenAIOptions, 'programs' | 'schemas'> = {},
 ): OpenAIAnswerItem[] {
-  const all = [...partsOf(selection).selected, ...selection.deferred]
-  return answered.map(({ call, outcome }) => {
+  const entries = [...partsOf(selection).selected, ...selection.deferred]
+  return completed.map(({ call, outcome }) => {
     if (call.source.type === 'tool_search_call') {
       const names = searchResultNames(outcome)
-      const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))
+      const found = names.flatMap((name) => entries.filter(({ modelName }) => modelName === name))
       const tools = namespacesOf(found).map((space) => namespaceTool(space, { programs, schemas }))
       const status = isFailure(outcome) ? 'incomplete' : 'completed'
       return { type: 'tool_search_output', call_id: call.id, execution: 'client', status, tools }
@@ -276,12 +276,12 @@ export function answerOpenAI(
     const { caller } = call.source
     const parts = resultParts(outcome)
     const isText = parts.every(({ type }) => type === 'text')
-    const shown = isText ? textOf(parts) : parts.map(contentOf)
+    const content = isText ? textOf(parts) : parts.map(contentOf)
     return {
       type: 'function_call_output',
       call_id: call.id,
       // A program reads data, as `output_schema` says.
-      output: call.caller?.type === 'code' && isText ? valueText(outcome) : shown,
+      output: call.caller?.type === 'code' && isText ? valueText(outcome) : content,
       // A program's call is answered to the program.
       ...(caller ? { caller: caller as OpenAICaller } : {}),
     }
@@ -298,8 +298,8 @@ function contentOf(part: ResultPart): OpenAIResultContent {
 }
 
 export {
-  type AnsweredCall,
   answerOpenAIChat,
+  type CompletedCall,
   callAll,
   type ModelCall,
   type ModelSelection,

@@ -6,9 +6,9 @@ import { toAnthropic } from '../anthropic/anthropic.ts'
 import { callAll, readOpenAI, readOpenAIChat, toOpenAI, toOpenAIChat } from '../openai/openai.ts'
 import { toAI } from '../to-ai.ts'
 
-const given: unknown[] = []
+const received: unknown[] = []
 const execute = (input: unknown) => {
-  given.push(input)
+  received.push(input)
   return 'done'
 }
 const find = {
@@ -52,8 +52,8 @@ it('OpenAI tools are strict if the strict schema covers the tool, and unchanged 
   const written = '{"text":"x","limit":null}'
   const call = { type: 'function_call', call_id: 'c', name: FIND, arguments: written }
   const { calls } = readOpenAI(selection, [call], { schemas: 'openai-strict' })
-  const [answered] = await callAll(calls, selection.call)
-  expect([answered?.outcome.status, given.at(-1)]).toEqual(['ok', { text: 'x' }])
+  const [completed] = await callAll(calls, selection.call)
+  expect([completed?.outcome.status, received.at(-1)]).toEqual(['ok', { text: 'x' }])
   const chat = toOpenAIChat(selection, { schemas: 'openai-strict' })
   expect(chat.tools.map(({ function: { name, strict } }) => [name, strict])).toEqual([
     [FIND, true],
@@ -81,6 +81,6 @@ it('a strict AI SDK tool is called with the original arguments', async () => {
   expect(tool?.strict).toBe(true)
   const options = { toolCallId: 'c', messages: [], context: {} }
   await tool?.execute?.({ text: 'y', limit: null }, options as never)
-  expect(given.at(-1)).toEqual({ text: 'y' })
+  expect(received.at(-1)).toEqual({ text: 'y' })
   await host.close()
 })

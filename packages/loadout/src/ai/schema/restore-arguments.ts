@@ -5,40 +5,40 @@
 import type { JsonObject } from '../../schema/json.ts'
 import { refTarget, typesOf } from './schema-parts.ts'
 
-const DEEPEST = 64
+const MAX_DEPTH = 64
 
 export const restoreArguments = (schema: JsonObject, args: JsonObject): JsonObject =>
   restore({ root: schema, schema, depth: 0 }, args) as JsonObject
 
-interface Place {
+interface Position {
   root: JsonObject
   schema: JsonObject
   depth: number
 }
 
-function restore({ root, schema: given, depth }: Place, value: unknown): unknown {
-  if (depth > DEEPEST) return value
-  const schema = followed(root, given)
+function restore({ root, schema: schemaOrRef, depth }: Position, value: unknown): unknown {
+  if (depth > MAX_DEPTH) return value
+  const schema = resolveRef(root, schemaOrRef)
   if (Array.isArray(value)) {
     const { items } = schema
-    return isObject(items) ? value.map((one) => restore({ root, schema: items, depth: depth + 1 }, one)) : value
+    return isObject(items) ? value.map((item) => restore({ root, schema: items, depth: depth + 1 }, item)) : value
   }
   if (!isObject(value) || !isObject(schema.properties)) return value
   const required = Array.isArray(schema.required) ? schema.required : []
   const { properties } = schema
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => {
-      const own = Object.hasOwn(properties, name) ? properties[name] : undefined
-      if (!isObject(own)) return [[name, one]]
-      if (one === null && !required.includes(name) && !takesNull(root, own, depth)) return []
-      return [[name, restore({ root, schema: own, depth: depth + 1 }, one)]]
+    Object.entries(value).flatMap(([name, inner]) => {
+      const propertySchema = Object.hasOwn(properties, name) ? properties[name] : undefined
+      if (!isObject(propertySchema)) return [[name, inner]]
+      if (inner === null && !required.includes(name) && !takesNull(root, propertySchema, depth)) return []
+      return [[name, restore({ root, schema: propertySchema, depth: depth + 1 }, inner)]]
     }),
   )
 }
 
-function takesNull(root: JsonObject, given: JsonObject, depth: number): boolean {
-  if (depth > DEEPEST) return true
-  const schema = followed(root, given)
+function takesNull(root: JsonObject, schemaOrRef: JsonObject, depth: number): boolean {
+  if (depth > MAX_DEPTH) return true
+  const schema = resolveRef(root, schemaOrRef)
   if (schema.nullable === true || schema.const === null) return true
   if (Array.isArray(schema.enum)) return schema.enum.includes(null)
   for (const forms of [schema.anyOf, schema.oneOf])
@@ -47,7 +47,7 @@ function takesNull(root: JsonObject, given: JsonObject, depth: number): boolean 
   return types.includes('null') || (types.length === 0 && !('const' in schema))
 }
 
-const followed = (root: JsonObject, schema: JsonObject): JsonObject =>
+const resolveRef = (root: JsonObject, schema: JsonObject): JsonObject =>
   typeof schema.$ref === 'string' ? (refTarget(root, schema.$ref) ?? schema) : schema
 
 const isObject = (value: unknown): value is JsonObject =>

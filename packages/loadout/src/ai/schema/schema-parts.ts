@@ -8,14 +8,14 @@ export function refTarget(root: JsonObject, ref: string): JsonObject | undefined
   if (!ref.startsWith('#/')) return undefined
   let found: unknown = root
   for (const part of ref.slice(2).split('/')) {
-    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = decodePart(part).replaceAll('~1', '/').replaceAll('~0', '~')
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined
     found = (found as JsonObject)[key]
   }
   return isObject(found) ? found : undefined
 }
 
-function decoded(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -26,19 +26,19 @@ function decoded(part: string): string {
 /** The types that it names, or that its other words mean. */
 export function typesOf({ type, properties, items, ...node }: JsonObject): string[] {
   if (typeof type === 'string') return [type]
-  if (Array.isArray(type)) return type.filter((one): one is string => typeof one === 'string')
+  if (Array.isArray(type)) return type.filter((name): name is string => typeof name === 'string')
   if (isObject(properties) || isObject(node.patternProperties)) return ['object']
   return isObject(items) || Array.isArray(node.prefixItems) ? ['array'] : []
 }
 
 /** Several forms as one: with `every` all that any of them asks for is asked for, else nothing but what all ask for. */
-export function merged(base: JsonObject, forms: readonly JsonObject[], { every }: { every: boolean }): JsonObject {
-  const all = [base, ...forms]
+export function mergeForms(base: JsonObject, forms: readonly JsonObject[], { every }: { every: boolean }): JsonObject {
+  const allForms = [base, ...forms]
   const lists = forms.map(({ required }) => (Array.isArray(required) ? required : []))
   const [first = [], ...more] = lists
   const shared = every ? lists.flat() : first.filter((name) => more.every((list) => list.includes(name)))
   const required = [...new Set([...(Array.isArray(base.required) ? base.required : []), ...shared])]
-  const properties = Object.assign({}, ...all.map((form) => form.properties).filter(isObject)) as JsonObject
+  const properties = Object.assign({}, ...allForms.map((form) => form.properties).filter(isObject)) as JsonObject
   return {
     ...Object.assign({}, ...(every ? [...forms].reverse() : []), base),
     ...(Object.keys(properties).length > 0 ? { properties } : {}),
@@ -54,8 +54,8 @@ export function nullable(schema: JsonObject, { nullAs }: SchemaRules, isNullable
   if (typeof type === 'string' || Array.isArray(type)) {
     const types = [type].flat()
     if (types.includes('null')) return schema
-    const listed = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}
-    return 'const' in schema ? either(schema) : { ...schema, type: [...types, 'null'], ...listed }
+    const enumWithNull = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}
+    return 'const' in schema ? either(schema) : { ...schema, type: [...types, 'null'], ...enumWithNull }
   }
   return either(schema)
 }
@@ -67,10 +67,10 @@ const either = (schema: JsonObject): JsonObject =>
 
 /** Any value, for who wants a type said: what is simple, with what was said of it. */
 export function untyped({ nullAs }: SchemaRules, { title, description }: JsonObject): JsonObject {
-  const said = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
+  const labels = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
   return nullAs === 'nullable'
-    ? { ...said, type: 'string' }
-    : { ...said, type: ['string', 'number', 'boolean', 'null'] }
+    ? { ...labels, type: 'string' }
+    : { ...labels, type: ['string', 'number', 'boolean', 'null'] }
 }
 
 const isObject = (value: unknown): value is JsonObject =>
