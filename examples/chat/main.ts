@@ -33,7 +33,7 @@ async function POST(request: Request, userId: string): Promise<Response> {
     approvals: host.approvals,
     tools: host.thread({ userId, threadId: 'support' }),
     model: await models.open(userId),
-    said: [{ type: 'text', text: message }],
+    userParts: [{ type: 'text', text: message }],
     signal: request.signal,
   })
 }

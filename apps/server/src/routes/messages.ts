@@ -93,7 +93,7 @@ export function messageRoutes(host: HostServices, models: Models, stopping: Abor
         messages: host.messages,
         approvals: host.approvals,
         model: opened,
-        said,
+        userParts: said,
         again,
         system,
         maxSteps,

@@ -46,13 +46,13 @@ export function settingsOf(input: GenerationInput) {
   const { model, messages, selection, signal } = input
   const { maxSteps, budget } = boundsOf(input)
   const provider = limitsOf(model)
-  const schemas = provider && SCHEMAS[provider]
+  const schemas = provider && SCHEMA_FORMS[provider]
   const form = toAI(selection, { ...input.form, messages, schemas, ...(provider ? { provider } : {}) })
   const { tools, toolApproval, warnings } = form
   const instructions = [input.system, form.instructions].filter((text) => text !== undefined).join('\n\n')
   const stops = [input.stop ?? []].flat() as StopCondition<ToolSet>[]
   const isSpent: StopCondition<ToolSet> = ({ steps }) => budget !== undefined && totalOf(steps) >= budget
-  const isOut: StopCondition<ToolSet> = async () => (await input.tokens?.state())?.reached !== undefined
+  const hasNoTokensLeft: StopCondition<ToolSet> = async () => (await input.tokens?.state())?.reached !== undefined
   return {
     warnings,
     /** What the schemas of these tools lost on their way to this model. */
@@ -68,7 +68,7 @@ export function settingsOf(input: GenerationInput) {
       ...(toolApproval ? { toolApproval } : {}),
       ...(instructions === '' ? {} : { instructions }),
       ...(signal ? { abortSignal: signal } : {}),
-      stopWhen: [isStepCount(maxSteps), isSpent, isOut, ...stops],
+      stopWhen: [isStepCount(maxSteps), isSpent, hasNoTokensLeft, ...stops],
       prepareStep: ({ steps, stepNumber }: { steps: StepResult<ToolSet>[]; stepNumber: number }) => {
         const { activeTools = Object.keys(tools) } = form.prepareStep?.() ?? form
         input.onStep?.(stepNumber, activeTools)
@@ -79,7 +79,7 @@ export function settingsOf(input: GenerationInput) {
 }
 
 /** As each takes them through the AI SDK. */
-const SCHEMAS: Readonly<Record<LimitedProvider, SchemaProvider>> = {
+const SCHEMA_FORMS: Readonly<Record<LimitedProvider, SchemaProvider>> = {
   anthropic: 'anthropic',
   google: 'gemini-json',
   'openai-responses': 'openai',
@@ -112,27 +112,27 @@ function boundsOf({ maxSteps = DEFAULT_STEPS, budget, ceiling = {} }: Generation
 }
 
 /** Which limit ended an answer, of whom it is said, and who can raise it. */
-export function describeLimit(stopped: Stopped, limits: GenerationLimits, who: string): Told | undefined {
+export function describeLimit(stopped: Stopped, limits: GenerationLimits, subject: string): LimitText | undefined {
   const bounds = boundsOf(limits)
   const { maxSteps, budget } = bounds
   // What it wants itself is of no use to raise where the operator allows no more.
-  const raise = (name: 'maxSteps' | 'budget', operators: string) =>
+  const raise = (name: 'maxSteps' | 'budget', setting: string) =>
     bounds[name] === limits.ceiling?.[name]
-      ? `Ask for less, or ask the operator for a higher ${operators}.`
+      ? `Ask for less, or ask the operator for a higher ${setting}.`
       : `Raise "${name}", or ask for less.`
   if (stopped === 'budget')
     return {
-      detail: `${who} used its budget of ${budget} tokens before it had an answer.`,
+      detail: `${subject} used its budget of ${budget} tokens before it had an answer.`,
       action: raise('budget', 'maxTokensPerAnswer'),
     }
   if (stopped !== 'max-steps') return undefined
   return {
-    detail: `${who} had no answer after ${maxSteps} steps.`,
+    detail: `${subject} had no answer after ${maxSteps} steps.`,
     action: raise('maxSteps', 'maxStepsPerAnswer'),
   }
 }
 
-interface Told {
+interface LimitText {
   detail: string
   action: string
 }

@@ -74,14 +74,14 @@ describe('an agent', () => {
       { answer: { calls: [{ name: REFUND, arguments: { order: 'a-1' } }] } },
       { expect: (request) => expect(last(request)).toContain('paid back'), answer: 'Done.' },
     ])
-    const asked: string[] = []
+    const requests: string[] = []
     const { output } = await ask({
       onPending: (_, { id, ref }) => {
-        asked.push(ref)
+        requests.push(ref)
         void host.approvals.answer('ann', id, { decision: 'allow' })
       },
     })
-    expect([output, asked]).toEqual(['Done.', ['shop.refund']])
+    expect([output, requests]).toEqual(['Done.', ['shop.refund']])
   })
 
   it('stops at its step limit', async () => {

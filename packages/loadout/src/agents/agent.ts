@@ -92,8 +92,8 @@ export async function agent(options: AgentOptions): Promise<AgentResult> {
       stopped,
       usage: usedOf(usage),
       messages: responseMessages,
-      steps: steps.map(({ text: said, toolCalls, usage: used }) => ({
-        text: said,
+      steps: steps.map(({ text: stepText, toolCalls, usage: used }) => ({
+        text: stepText,
         calls: toolCalls.map(({ toolCallId: id, toolName, input }) => ({
           id,
           name: toolName,
@@ -120,16 +120,16 @@ function messagesOf({ prompt, messages }: AgentOptions): ModelMessage[] {
 }
 
 /** What is asked: the words of the last message of the user, and what was before it. */
-const LONGEST = 100_000
+const MAX_PROMPT_LENGTH = 100_000
 /** Of a long conversation the last messages say what is meant. */
-const MAX_HEARD = 200
+const MAX_HISTORY = 200
 
 export function lastPrompt(messages: readonly ModelMessage[]): { prompt: string; history: ModelMessage[] } {
   const at = messages.findLastIndex(({ role }) => role === 'user')
   const last = messages[at]
   return {
-    prompt: last ? textOf(last).slice(0, LONGEST) : '',
-    history: messages.slice(0, Math.max(0, at)).slice(-MAX_HEARD),
+    prompt: last ? textOf(last).slice(0, MAX_PROMPT_LENGTH) : '',
+    history: messages.slice(0, Math.max(0, at)).slice(-MAX_HISTORY),
   }
 }
 

@@ -38,7 +38,7 @@ import {
 import { modelFailure } from './model-failure.ts'
 import type { OpenModel } from './models.ts'
 import { selectionData } from './selection-data.ts'
-import { type Again, isResponse, startTurn } from './turn.ts'
+import { isResponse, type RegenerateRequest, startTurn } from './turn.ts'
 
 export interface ChatOptions extends GenerationLimits {
   userId: string
@@ -49,9 +49,9 @@ export interface ChatOptions extends GenerationLimits {
   approvals: Pick<Approvals, 'get'>
   model: OpenModel
   /** What the user says. */
-  said?: readonly UserPart[] | undefined
+  userParts?: readonly UserPart[] | undefined
   /** The last answer is asked for again, as the SDK's `regenerate-message` does: another takes its place. */
-  again?: Again | undefined
+  again?: RegenerateRequest | undefined
   system?: string | undefined
   resolve?: Omit<ResolveOptions, 'prompt' | 'history' | 'model'> | undefined
   /** Who asks went away: what is under way is given up. */
@@ -65,53 +65,53 @@ export async function streamChat(options: ChatOptions): Promise<Response> {
   const { userId, threadId, messages } = options
   await assertTokensLeft(options.model.tokens)
   const { conversation, instead } = await startTurn(options)
-  const heard = await modelMessages(conversation)
-  const { prompt, history } = lastPrompt(heard)
+  const messagesForModel = await modelMessages(conversation)
+  const { prompt, history } = lastPrompt(messagesForModel)
   const selection = await options.tools.resolve({ ...options.resolve, prompt, history, model: options.model.name })
-  const gone = new AbortController()
-  const signal = options.signal ? AbortSignal.any([gone.signal, options.signal]) : gone.signal
+  const disconnect = new AbortController()
+  const signal = options.signal ? AbortSignal.any([disconnect.signal, options.signal]) : disconnect.signal
   const stream = createUIMessageStream({
     originalMessages: conversation.map(uiMessage),
     generateId: () => newId('message'),
-    execute: ({ writer }) => answer({ ...options, heard, selection, signal }, writer),
+    execute: ({ writer }) => streamAnswer({ ...options, messagesForModel, selection, signal }, writer),
     onError: (error) => modelFailure(error, options.model).line,
     async onEnd({ responseMessage: { id, parts, metadata } }) {
       // An answer is not given away for none.
       if (parts.length === 0 || (instead.length > 0 && !isResponse(parts))) return
-      const kept = { id, role: 'assistant' as const, parts: parts as unknown as JsonObject[] }
-      const whole = { ...kept, metadata: metadata as JsonObject | undefined, instead }
+      const stored = { id, role: 'assistant' as const, parts: parts as unknown as JsonObject[] }
+      const message = { ...stored, metadata: metadata as JsonObject | undefined, instead }
       // A thread that was deleted meanwhile keeps nothing.
-      await messages.add(userId, threadId, whole).catch(() => {})
+      await messages.add(userId, threadId, message).catch(() => {})
     },
   })
   return createUIMessageStreamResponse({
-    stream: drained(stream, () => gone.abort()),
+    stream: drained(stream, () => disconnect.abort()),
     keepAliveMs: KEEP_ALIVE_MS,
   })
 }
 
-interface Answering extends ChatOptions {
-  heard: ModelMessage[]
+interface ResponseOptions extends ChatOptions {
+  messagesForModel: ModelMessage[]
   selection: Selection
   signal: AbortSignal
 }
 
-async function answer(options: Answering, writer: UIMessageStreamWriter): Promise<void> {
-  const { model, heard, selection, signal } = options
-  const watched = withApprovals(options, writer)
+async function streamAnswer(options: ResponseOptions, writer: UIMessageStreamWriter): Promise<void> {
+  const { model, messagesForModel, selection, signal } = options
+  const tracked = withApprovals(options, writer)
   writer.write({ type: 'start' })
   const { settings, warnings, lostIn } = settingsOf({
     ...options,
     ceiling: model.ceiling,
     model: model.model,
     tokens: model.tokens,
-    messages: heard,
-    selection: watched.selection,
+    messages: messagesForModel,
+    selection: tracked.selection,
     signal,
-    form: { onPending: watched.onPending },
+    form: { onPending: tracked.onPending },
     onStep: () => {
-      const shown = selection.next()
-      const data = selectionData(shown, { warnings, lost: lostIn(shown) })
+      const current = selection.next()
+      const data = selectionData(current, { warnings, lost: lostIn(current) })
       writer.write({ type: 'data-selection', id: 'selection', data })
     },
   })
@@ -133,8 +133,12 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   const { reached } = (await model.tokens?.state()) ?? {}
   const limits = { ...options, ceiling: model.ceiling }
   const stopped = stoppedBy(steps, { ...limits, reached })
-  const told = describeLimit(stopped, limits, 'The answer')
-  const limit = told ? `${told.detail} ${told.action}` : stopped === 'limit' ? reached?.message : undefined
+  const limitText = describeLimit(stopped, limits, 'The answer')
+  const limit = limitText
+    ? `${limitText.detail} ${limitText.action}`
+    : stopped === 'limit'
+      ? reached?.message
+      : undefined
   const data = {
     ...usedOf(usage),
     steps: steps.length,
@@ -146,22 +150,22 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
 }
 
 /** Tells what waits for a person when it does, and again when that is over. */
-function withApprovals({ userId, selection, approvals }: Answering, writer: UIMessageStreamWriter) {
-  const asked = new Map<string, string>()
-  const tell = (toolCallId: string, approval: object & { id: string }) =>
+function withApprovals({ userId, selection, approvals }: ResponseOptions, writer: UIMessageStreamWriter) {
+  const approvalIds = new Map<string, string>()
+  const writeApproval = (toolCallId: string, approval: object & { id: string }) =>
     writer.write({ type: 'data-approval', id: approval.id, data: { toolCallId, approval } })
   return {
     onPending(toolCallId: string, approval: object & { id: string }) {
-      asked.set(toolCallId, approval.id)
-      tell(toolCallId, approval)
+      approvalIds.set(toolCallId, approval.id)
+      writeApproval(toolCallId, approval)
     },
     selection: {
       ...selection,
       async call(call: NamedCall) {
         const outcome = await selection.call(call)
-        const id = asked.get(call.id ?? '')
+        const id = approvalIds.get(call.id ?? '')
         const approval = id === undefined ? undefined : await approvals.get(userId, id).catch(() => undefined)
-        if (approval) tell(call.id ?? '', approval)
+        if (approval) writeApproval(call.id ?? '', approval)
         return outcome
       },
     },
@@ -177,33 +181,33 @@ function modelMessages(conversation: readonly MessageView[]): Promise<ModelMessa
   const names = conversation.flatMap(({ parts }) =>
     parts.flatMap((part) => (part.type === 'dynamic-tool' && typeof part.toolName === 'string' ? [part.toolName] : [])),
   )
-  const told = dynamicTool({ inputSchema: jsonSchema({}), execute: async () => null, toModelOutput })
-  const tools: ToolSet = Object.fromEntries(names.map((name) => [name, told]))
+  const placeholderTool = dynamicTool({ inputSchema: jsonSchema({}), execute: async () => null, toModelOutput })
+  const tools: ToolSet = Object.fromEntries(names.map((name) => [name, placeholderTool]))
   return convertToModelMessages(conversation.slice(from).map(uiMessage), { tools, ignoreIncompleteToolCalls: true })
 }
 
 /** A stream that is read to its end also where who asked for it went away: then it is told, and what is left goes nowhere. */
-export function drained<T>(stream: ReadableStream<T>, onGone: () => void): ReadableStream<T> {
+export function drained<T>(stream: ReadableStream<T>, onDisconnect: () => void): ReadableStream<T> {
   const reader = stream.getReader()
-  let isGone = false
+  let isDisconnected = false
   const pump = async (controller: ReadableStreamDefaultController<T>) => {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) break
-      if (!isGone) controller.enqueue(value)
+      if (!isDisconnected) controller.enqueue(value)
     }
-    if (!isGone) controller.close()
+    if (!isDisconnected) controller.close()
   }
   return new ReadableStream<T>({
     start(controller) {
       // Not waited for: a start that lasts keeps what is there from who reads.
       void pump(controller).catch((error: unknown) => {
-        if (!isGone) controller.error(error)
+        if (!isDisconnected) controller.error(error)
       })
     },
     cancel() {
-      isGone = true
-      onGone()
+      isDisconnected = true
+      onDisconnect()
     },
   })
 }

@@ -5,20 +5,22 @@
 import { type LanguageModel, type LanguageModelMiddleware, wrapLanguageModel } from 'ai'
 import type { TokenMeter } from '../policy/limits/token-limits.ts'
 
-const CHARACTERS_A_TOKEN = 4
+const CHARACTERS_PER_TOKEN = 4
 /** Every model says so much at once; some refuse to be allowed more than they can say. */
 const SAFE_OUTPUT = 4096
 
 export function metered(model: LanguageModel, meter: TokenMeter): LanguageModel {
   // One that is only a name is opened by somebody else.
-  return typeof model === 'string' ? model : wrapLanguageModel({ model: model as never, middleware: counting(meter) })
+  return typeof model === 'string'
+    ? model
+    : wrapLanguageModel({ model: model as never, middleware: countTokens(meter) })
 }
 
 /** No more than is left, once that is little. */
-export const atMost = (left: number): { maxOutputTokens?: number } =>
-  left < SAFE_OUTPUT ? { maxOutputTokens: Math.max(1, left) } : {}
+export const atMost = (remaining: number): { maxOutputTokens?: number } =>
+  remaining < SAFE_OUTPUT ? { maxOutputTokens: Math.max(1, remaining) } : {}
 
-function counting(meter: TokenMeter): LanguageModelMiddleware {
+function countTokens(meter: TokenMeter): LanguageModelMiddleware {
   return {
     specificationVersion: 'v4',
     async transformParams({ params }) {
@@ -29,26 +31,26 @@ function counting(meter: TokenMeter): LanguageModelMiddleware {
     },
     async wrapGenerate({ doGenerate, params }) {
       const result = await doGenerate()
-      meter.spend(taken(result.usage) ?? guessed(params.prompt, sizeOf(result.content)))
+      meter.spend(reportedTokens(result.usage) ?? estimateTokens(params.prompt, textSize(result.content)))
       return result
     },
     async wrapStream({ doStream, params }) {
       const { stream, ...rest } = await doStream()
-      let said = 0
+      let outputLength = 0
       let isCounted = false
       const count = (tokens: number) => {
         if (!isCounted) meter.spend(tokens)
         isCounted = true
       }
-      const guess = () => count(guessed(params.prompt, said))
+      const countEstimate = () => count(estimateTokens(params.prompt, outputLength))
       const counted = new TransformStream<Part, Part>({
         transform(part, controller) {
-          if ('delta' in part) said += part.delta.length
-          if (part.type === 'finish') count(taken(part.usage) ?? guessed(params.prompt, said))
+          if ('delta' in part) outputLength += part.delta.length
+          if (part.type === 'finish') count(reportedTokens(part.usage) ?? estimateTokens(params.prompt, outputLength))
           controller.enqueue(part)
         },
-        flush: guess,
-        cancel: guess,
+        flush: countEstimate,
+        cancel: countEstimate,
       } as Transformer<Part, Part>)
       return { stream: stream.pipeThrough(counted), ...rest }
     },
@@ -60,14 +62,15 @@ type Part = Streamed['stream'] extends ReadableStream<infer P> ? P : never
 type Finish = Extract<Part, { type: 'finish' }>
 type Prompt = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0]['params']['prompt']
 
-function taken({ inputTokens, outputTokens }: Finish['usage']): number | undefined {
+function reportedTokens({ inputTokens, outputTokens }: Finish['usage']): number | undefined {
   const { total: input } = inputTokens
   const { total: output } = outputTokens
   return input === undefined && output === undefined ? undefined : (input ?? 0) + (output ?? 0)
 }
 
 /** Files cost by other measures than their size: they are not guessed. */
-const sizeOf = (value: unknown) =>
+const textSize = (value: unknown) =>
   JSON.stringify(value, (key, inner: unknown) => (key === 'data' ? undefined : inner)).length
 
-const guessed = (prompt: Prompt, said: number) => Math.ceil((sizeOf(prompt) + said) / CHARACTERS_A_TOKEN)
+const estimateTokens = (prompt: Prompt, outputLength: number) =>
+  Math.ceil((textSize(prompt) + outputLength) / CHARACTERS_PER_TOKEN)

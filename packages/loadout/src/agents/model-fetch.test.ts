@@ -41,22 +41,22 @@ async function listen(answer: Parameters<typeof createServer>[1]): Promise<strin
 }
 
 it('model requests go through the proxy of the host', async () => {
-  const asked: string[] = []
+  const urls: string[] = []
   const proxy = await listen(async (request, response) => {
-    asked.push(request.url ?? '')
+    urls.push(request.url ?? '')
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { method = 'POST', headers } = request
     const { pathname } = new URL(request.url ?? '')
-    const kept = { authorization: headers.authorization ?? '', 'content-type': 'application/json' }
-    const sent = await fetch(server.url + pathname, { method, headers: kept, body: Buffer.concat(chunks) })
+    const forwarded = { authorization: headers.authorization ?? '', 'content-type': 'application/json' }
+    const sent = await fetch(server.url + pathname, { method, headers: forwarded, body: Buffer.concat(chunks) })
     response.writeHead(sent.status, { 'content-type': 'application/json' }).end(await sent.text())
   })
   const ask = await start(nodeDrivers({ guard: { proxy: { url: proxy } } }), () => ({
     baseUrls: { openai: 'http://models.invalid/v1' },
   }))
   expect((await ask()).text).toBe('Hello.')
-  expect(asked).toEqual(['http://models.invalid/v1/responses'])
+  expect(urls).toEqual(['http://models.invalid/v1/responses'])
 })
 
 it('an operator URL may be private, and a user URL must pass the network guard', async () => {
@@ -70,12 +70,12 @@ it('an operator URL may be private, and a user URL must pass the network guard',
 })
 
 it('a model key is never sent to another URL on a redirect', async () => {
-  let heard = 0
-  const elsewhere = await listen((_, response) => void response.writeHead(200).end(String(++heard)))
+  let received = 0
+  const elsewhere = await listen((_, response) => void response.writeHead(200).end(String(++received)))
   const moved = await listen((_, response) => void response.writeHead(307, { location: elsewhere }).end())
   const ask = await start(nodeDrivers(), () => ({ baseUrls: { openai: moved } }))
   await expect(ask()).rejects.toMatchObject({ statusCode: 307 })
-  expect(heard).toBe(0)
+  expect(received).toBe(0)
 })
 
 it('an unreachable provider is reported as retryable', async () => {

@@ -24,35 +24,35 @@ export const modelPattern = modelName.superRefine((pattern, check) => {
 })
 
 export function readName(name: string): [provider: ModelProvider, id: string] {
-  const whole = parse(modelName, name, ['model'])
-  return [providerIn(whole) as ModelProvider, whole.slice(whole.indexOf(':') + 1)]
+  const parsed = parse(modelName, name, ['model'])
+  return [providerIn(parsed) as ModelProvider, parsed.slice(parsed.indexOf(':') + 1)]
 }
 
 export interface ModelList {
   has(name: string): boolean
   /** Names and globs, those of one provider. */
-  of(provider: ModelProvider): string[]
+  listFor(provider: ModelProvider): string[]
   /** Throws `model-unavailable`, with what there is instead. */
   assertHas(name: string): void
 }
 
-const MAX_TOLD = 10
+const MAX_LISTED = 10
 
 export function createModelList(model: string | undefined, more: readonly string[] = []): ModelList {
   const patterns = parse(z.array(modelPattern).max(200), more, ['appModels'])
   const globs = patterns.map(compileGlob)
-  const all = [...new Set([...(model === undefined ? [] : [model]), ...patterns])]
+  const names = [...new Set([...(model === undefined ? [] : [model]), ...patterns])]
   const has = (name: string) => name === model || globs.some((glob) => glob.matches(name))
   return {
     has,
-    of: (provider) => all.filter((name) => providerIn(name) === provider),
+    listFor: (provider) => names.filter((name) => providerIn(name) === provider),
     assertHas(name) {
       if (has(name)) return
       const [provider] = readName(name)
-      const told = all.slice(0, MAX_TOLD).join(', ') + (all.length > MAX_TOLD ? ', …' : '')
+      const listed = names.slice(0, MAX_LISTED).join(', ') + (names.length > MAX_LISTED ? ', …' : '')
       throw new HostError('model-unavailable', {
-        detail: `The app's key is not for '${name}'. ${all.length === 0 ? 'It is for no model yet.' : `It is for: ${told}.`}`,
-        action: `${all.length === 0 ? 'Save' : 'Ask one of these, save'} a key of your own (PUT /api/models/${provider}/key), or ask the operator to add it to LOADOUT_MODELS.`,
+        detail: `The app's key is not for '${name}'. ${names.length === 0 ? 'It is for no model yet.' : `It is for: ${listed}.`}`,
+        action: `${names.length === 0 ? 'Save' : 'Ask one of these, save'} a key of your own (PUT /api/models/${provider}/key), or ask the operator to add it to LOADOUT_MODELS.`,
       })
     },
   }

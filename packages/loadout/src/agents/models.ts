@@ -94,12 +94,12 @@ export function createModels(options: ModelsOptions): Models {
     (await storage.transaction(accessTo(userId), (tx) => credentials.fields(tx, ownerOf(userId, provider)))).length > 0
 
   const keysOf: Models['keys'] = async (userId) => {
-    const found = MODEL_PROVIDERS.map(async (provider) => {
+    const entries = MODEL_PROVIDERS.map(async (provider) => {
       if (await has(userId, provider)) return [provider, 'user'] as const
-      const ofApp = keys[provider] !== undefined || (await has(APP_OWNER, provider))
-      return [provider, ofApp ? 'app' : 'none'] as const
+      const hasAppKey = keys[provider] !== undefined || (await has(APP_OWNER, provider))
+      return [provider, hasAppKey ? 'app' : 'none'] as const
     })
-    return Object.fromEntries(await Promise.all(found)) as Record<ModelProvider, 'user' | 'app' | 'none'>
+    return Object.fromEntries(await Promise.all(entries)) as Record<ModelProvider, 'user' | 'app' | 'none'>
   }
 
   return {
@@ -107,24 +107,27 @@ export function createModels(options: ModelsOptions): Models {
     keys: keysOf,
     ceiling: () => ceilingOf(options),
     async names(userId) {
-      const whose = await keysOf(userId)
-      const of = (provider: ModelProvider) => {
+      const keyOwners = await keysOf(userId)
+      const namesFor = (provider: ModelProvider) => {
         const needsNone = provider === 'openai-compatible'
         if (needsNone && baseUrls[provider] === undefined) return []
-        if (whose[provider] === 'user') return [`${provider}:*`]
-        return needsNone || whose[provider] === 'app' ? list.of(provider) : []
+        if (keyOwners[provider] === 'user') return [`${provider}:*`]
+        return needsNone || keyOwners[provider] === 'app' ? list.listFor(provider) : []
       }
-      return Object.fromEntries(MODEL_PROVIDERS.map((one) => [one, of(one)])) as Record<ModelProvider, string[]>
+      return Object.fromEntries(MODEL_PROVIDERS.map((provider) => [provider, namesFor(provider)])) as Record<
+        ModelProvider,
+        string[]
+      >
     },
     async open(userId, name = model, { threadId } = {}) {
       if (name === undefined) throw noModel()
       const [provider, id] = readName(name)
-      const own = await stored(userId, provider)
-      const apiKey = own ?? (await stored(APP_OWNER, provider)) ?? keys[provider]
+      const userKey = await stored(userId, provider)
+      const apiKey = userKey ?? (await stored(APP_OWNER, provider)) ?? keys[provider]
       const baseUrl = baseUrls[provider]
       if (provider === 'openai-compatible' && baseUrl === undefined) throw noAddress()
       if (provider !== 'openai-compatible' && apiKey === undefined) throw noKey(provider)
-      if (own === undefined) list.assertHas(name)
+      if (userKey === undefined) list.assertHas(name)
       const create = await createProvider(provider, { apiKey, baseUrl, fetch })
       const secrets = apiKey === undefined ? [] : [apiKey]
       const opened = { provider, name, secrets, ceiling: await ceilingOf(options) }

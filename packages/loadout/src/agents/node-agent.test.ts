@@ -35,11 +35,11 @@ async function start(script: ModelScript) {
 }
 
 /** A log as a run keeps it. */
-function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall>()) {
+function logged(responses = new Map<string, Json>(), made = new Map<string, AgentCall>()) {
   const thread = host.thread({ userId: 'ann', threadId: 't' })
   const controller = new AbortController()
   return {
-    said,
+    responses,
     made,
     controller,
     async request(more: Partial<AgentRequest> = {}): Promise<AgentRequest> {
@@ -67,8 +67,8 @@ function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall
         },
         spend: () => {},
         async remember<T extends Json>(name: string, ask: () => Promise<T>) {
-          if (!said.has(name)) said.set(name, JSON.parse(JSON.stringify(await ask())) as Json)
-          return said.get(name) as T
+          if (!responses.has(name)) responses.set(name, JSON.parse(JSON.stringify(await ask())) as Json)
+          return responses.get(name) as T
         },
         ...more,
       }
@@ -84,9 +84,9 @@ it('a node agent calls its tools, and a second run replays the same answers with
   const first = await run(await log.request())
   const usage = { inputTokens: 50, outputTokens: 6, modelSteps: 2 }
   expect(first).toEqual({ output: 'Two.', usage, warnings: [] })
-  expect([...log.said.keys()]).toEqual(['model-0', 'model-1'])
+  expect([...log.responses.keys()]).toEqual(['model-0', 'model-1'])
   expect(JSON.stringify(server.requests[0]?.body.system)).toContain('Be brief.')
-  const again = logged(log.said)
+  const again = logged(log.responses)
   expect(await run(await again.request())).toEqual(first)
   expect([...again.made.keys()]).toEqual([...log.made.keys()])
   expect(server.requests).toHaveLength(2)
@@ -110,10 +110,10 @@ it('a node agent fails when its steps are used up', async () => {
 })
 
 it('a node agent retries a busy provider and stores the final answer', async () => {
-  let asked = 0
+  let requestCount = 0
   const busy = { raw: { status: 529, body: { type: 'error', error: { type: 'overloaded_error', message: 'busy' } } } }
-  const run = await start(() => (asked++ === 0 ? busy : 'Two.'))
+  const run = await start(() => (requestCount++ === 0 ? busy : 'Two.'))
   const log = logged()
   expect((await run(await log.request())).output).toBe('Two.')
-  expect([asked, log.said.size]).toEqual([2, 1])
+  expect([requestCount, log.responses.size]).toEqual([2, 1])
 })

@@ -35,7 +35,7 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
     const opened = await models.open(request.userId, request.model, { threadId: request.threadId })
     if (typeof opened.model === 'string')
       throw new HostError('model-unavailable', { detail: 'The model is only a name.' })
-    const model = wrapLanguageModel({ model: opened.model as never, middleware: remembering(request, opened) })
+    const model = wrapLanguageModel({ model: opened.model as never, middleware: recordResponses(request, opened) })
     const ceiling = { ...opened.ceiling, budget: least(opened.ceiling.budget, budget) }
     const limits = { maxSteps: request.maxSteps, budget: request.budget, ceiling }
     const { prompt, signal, system } = request
@@ -73,8 +73,8 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
       (error: unknown) => HostError.from(error),
     )
   const ceiling: Agent['ceiling'] = async () => {
-    const found = await models.ceiling?.()
-    return { ...found, budget: least(found?.budget, budget) }
+    const base = await models.ceiling?.()
+    return { ...base, budget: least(base?.budget, budget) }
   }
   return Object.assign(run, { problem, ceiling })
 }
@@ -87,12 +87,12 @@ function assertDone(
   const stopped = stoppedBy(steps, limits)
   if (stopped === 'done') return
   if (stopped === 'refused') throw noAnswer(node, steps.at(-1)?.finishReason)
-  const who = `The agent of '${node}'`
+  const subject = `The agent of '${node}'`
   const cutOff = {
     detail: `The answer of the agent of '${node}' was cut off: it was longer than the model says at once.`,
     action: 'Ask for less.',
   }
-  throw new HostError('limit-reached', describeLimit(stopped, limits, who) ?? cutOff)
+  throw new HostError('limit-reached', describeLimit(stopped, limits, subject) ?? cutOff)
 }
 
 const noAnswer = (node: string, reason = 'nothing') =>
@@ -104,19 +104,19 @@ const noAnswer = (node: string, reason = 'nothing') =>
 type Generated = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenerate']>>>
 
 /** Each answer of the model under its number; what was answered before is answered again. */
-function remembering(request: AgentRequest, opened: OpenModel): LanguageModelMiddleware {
-  let asked = 0
+function recordResponses(request: AgentRequest, opened: OpenModel): LanguageModelMiddleware {
+  let requestCount = 0
   return {
     specificationVersion: 'v4',
     async wrapGenerate({ doGenerate }) {
-      const kept = await request.remember(`model-${asked++}`, async () => {
-        const answer = await patiently(doGenerate, request.signal).catch((error: unknown) => {
+      const recorded = await request.remember(`model-${requestCount++}`, async () => {
+        const answer = await withRetries(doGenerate, request.signal).catch((error: unknown) => {
           throw modelFailure(error, opened)
         })
         const { content, finishReason, usage, providerMetadata } = answer
-        return plain({ content, finishReason, usage, providerMetadata })
+        return toJson({ content, finishReason, usage, providerMetadata })
       })
-      const generated = kept as unknown as Omit<Generated, 'warnings'>
+      const generated = recorded as unknown as Omit<Generated, 'warnings'>
       const { inputTokens, outputTokens } = generated.usage
       request.spend({ inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0, modelSteps: 1 })
       return { ...generated, warnings: [] }
@@ -124,22 +124,23 @@ function remembering(request: AgentRequest, opened: OpenModel): LanguageModelMid
   }
 }
 
-const TRIES = 3
+const MAX_ATTEMPTS = 3
 const FIRST_PAUSE_MS = 500
 
 /** A provider that is busy is asked again. */
-async function patiently<T>(ask: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  for (let tried = 1; ; tried++)
+async function withRetries<T>(generate: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++)
     try {
-      return await ask()
+      return await generate()
     } catch (error) {
-      if (tried >= TRIES || signal.aborted || !APICallError.isInstance(error) || !error.isRetryable) throw error
-      await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** (tried - 1)))
+      if (attempt >= MAX_ATTEMPTS || signal.aborted || !APICallError.isInstance(error) || !error.isRetryable)
+        throw error
+      await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** (attempt - 1)))
     }
 }
 
 /** As JSON: a file that is bytes becomes base64, which the SDK takes too. */
-const plain = (value: object): JsonObject =>
+const toJson = (value: object): JsonObject =>
   JSON.parse(
     JSON.stringify(value, (_, inner: unknown) =>
       inner instanceof Uint8Array ? btoa(Array.from(inner, (byte) => String.fromCharCode(byte)).join('')) : inner,

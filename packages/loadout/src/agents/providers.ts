@@ -22,7 +22,7 @@ const ADDRESSES = {
 
 type Create = (settings: { apiKey: string; baseURL: string; fetch?: ProviderFetch }) => (id: string) => LanguageModel
 
-const OPEN: Readonly<Record<ModelProvider, { package: string; load: () => Promise<Create> }>> = {
+const PACKAGES: Readonly<Record<ModelProvider, { package: string; load: () => Promise<Create> }>> = {
   anthropic: {
     package: '@ai-sdk/anthropic',
     load: async () => (await import('@ai-sdk/anthropic')).createAnthropic,
@@ -55,7 +55,7 @@ export async function createProvider(
   provider: ModelProvider,
   { apiKey = '', baseUrl, fetch }: ProviderSettings,
 ): Promise<(id: string) => LanguageModel> {
-  const { package: name, load } = OPEN[provider]
+  const { package: name, load } = PACKAGES[provider]
   const create = await load().catch((cause: unknown) => {
     throw new HostError('model-unavailable', {
       detail: `The models of '${provider}' need the package ${name}, which is not installed.`,

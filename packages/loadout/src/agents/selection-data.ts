@@ -5,7 +5,7 @@ import type { SelectionData } from '../schema/toolkit/selection.ts'
 
 const MAX_DROPPED = 50
 const MAX_LOST = 100
-const MAX_OF_ONE = 5
+const MAX_PER_TOOL = 5
 
 export function selectionData(
   selection: SelectionData,
@@ -34,11 +34,11 @@ export function selectionData(
 /** A line a tool, for who reads lines: what its schema lost on the way to the model, the worst first. */
 export function lossWarnings(lost: readonly LostInTool[]): string[] {
   const byRef = Map.groupBy(lost, ({ ref }) => ref)
-  return [...byRef].slice(0, MAX_LOST).map(([ref, all]) => {
-    const ordered = [...all.filter(({ narrows }) => narrows), ...all.filter(({ narrows }) => !narrows)]
-    const shown = ordered.slice(0, MAX_OF_ONE).map(({ path, what }) => `${path === '' ? '' : `${path}: `}${what}`)
-    const more = all.length > shown.length ? `; and ${all.length - shown.length} more` : ''
+  return [...byRef].slice(0, MAX_LOST).map(([ref, losses]) => {
+    const ordered = [...losses.filter(({ narrows }) => narrows), ...losses.filter(({ narrows }) => !narrows)]
+    const listed = ordered.slice(0, MAX_PER_TOOL).map(({ path, what }) => `${path === '' ? '' : `${path}: `}${what}`)
+    const more = losses.length > listed.length ? `; and ${losses.length - listed.length} more` : ''
     const less = ordered[0]?.narrows ? ', which takes less than the tool does' : ''
-    return `The model is shown a simpler schema of '${ref}'${less}. Lost: ${shown.join('; ')}${more}.`
+    return `The model is shown a simpler schema of '${ref}'${less}. Lost: ${listed.join('; ')}${more}.`
   })
 }
