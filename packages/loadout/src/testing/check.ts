@@ -6,7 +6,8 @@ export function check(condition: unknown, message: string): asserts condition {
 }
 
 export function equal(actual: unknown, expected: unknown, message: string): void {
-  const [a, b] = [stable(actual), stable(expected)]
+  const a = stable(actual)
+  const b = stable(expected)
   if (a !== b) throw new Error(`${message}: expected ${b}, got ${a}`)
 }
 

@@ -17,6 +17,6 @@ export {
   startModelServer,
 } from './model-server/server.ts'
 export type { SuiteCase } from './suite-case.ts'
-export { type EnginePlace, type EngineProcess, engineSuite } from './suites/engine/suite.ts'
+export { type EngineEnvironment, type EngineProcess, engineSuite } from './suites/engine/suite.ts'
 export { executorSuite } from './suites/executor/suite.ts'
 export { storageSuite } from './suites/storage/suite.ts'

@@ -67,10 +67,10 @@ function checkPairs(messages: readonly JsonObject[], index: number): void {
       `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${missing.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
     )
   const calls = idsIn(messages[index - 1], CALL)
-  const [strange] = idsIn(messages[index], RESULT).filter((id) => !calls.includes(id))
-  if (strange !== undefined)
+  const [unexpected] = idsIn(messages[index], RESULT).filter((id) => !calls.includes(id))
+  if (unexpected !== undefined)
     throw new ApiProblem(
-      `messages.${index}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${strange}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+      `messages.${index}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${unexpected}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
     )
 }
 
@@ -102,10 +102,10 @@ export const referencedIn = (messages: readonly JsonObject[]) =>
   messages.flatMap(({ content }) => objects(content).flatMap(referencesIn))
 
 function referencesIn(block: JsonObject): string[] {
-  const inside =
+  const searchReferences =
     block.type === 'tool_search_tool_result' && isObject(block.content) ? block.content.tool_references : []
-  const given = block.type === 'tool_result' ? block.content : []
-  return [...objects(inside), ...objects(given)].flatMap(({ type, tool_name }) =>
+  const resultContent = block.type === 'tool_result' ? block.content : []
+  return [...objects(searchReferences), ...objects(resultContent)].flatMap(({ type, tool_name }) =>
     type === 'tool_reference' ? [String(tool_name)] : [],
   )
 }

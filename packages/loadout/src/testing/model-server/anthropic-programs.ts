@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../schema/json.ts'
 import {
   ApiProblem,
-  assertShown,
+  assertVisible,
   isObject,
   type ModelRequest,
   type ModelTurn,
@@ -35,9 +35,9 @@ const isProgramCall = ({ type, caller }: JsonObject) =>
   type === 'tool_use' && isObject(caller) && VERSION.test(String(caller.type))
 
 /** Which tools that are shown this one may call: the model itself, or a version of programs. */
-export const callableBy = (caller: string, { tools }: ModelRequest, shown: ReadonlySet<string>) => {
+export const callableBy = (caller: string, { tools }: ModelRequest, visible: ReadonlySet<string>) => {
   const names = tools.filter((tool) => callersOf(tool).includes(caller)).map(({ name }) => String(name))
-  return new Set(names.filter((name) => shown.has(name)))
+  return new Set(names.filter((name) => visible.has(name)))
 }
 
 export function checkPrograms(request: ModelRequest, memory: AnthropicMemory): void {
@@ -66,32 +66,32 @@ function checkCallers({ tools, body }: ModelRequest): void {
 const containerOf = ({ container }: JsonObject) => (isObject(container) ? container.id : (container ?? undefined))
 
 function checkContainer({ body, history }: ModelRequest, { containers }: AnthropicMemory): void {
-  const given = containerOf(body)
-  if (given !== undefined && ![...containers.values()].includes(String(given)))
-    throw new ApiProblem(`Container '${given}' not found.`, { status: 404, type: 'not_found_error' })
+  const containerId = containerOf(body)
+  if (containerId !== undefined && ![...containers.values()].includes(String(containerId)))
+    throw new ApiProblem(`Container '${containerId}' not found.`, { status: 404, type: 'not_found_error' })
   const waiting = waitingIn(history)
-  if (waiting !== undefined && given === undefined)
+  if (waiting !== undefined && containerId === undefined)
     throw new ApiProblem(`container: required while the program '${waiting}' waits for results.`)
-  if (waiting !== undefined && containers.has(waiting) && containers.get(waiting) !== given)
-    throw new ApiProblem(`container: the program '${waiting}' does not run in '${given}'.`)
+  if (waiting !== undefined && containers.has(waiting) && containers.get(waiting) !== containerId)
+    throw new ApiProblem(`container: the program '${waiting}' does not run in '${containerId}'.`)
 }
 
 /** The program that has no result yet. */
 export function waitingIn(history: readonly JsonObject[]): string | undefined {
   const blocks = blocksOf(history)
-  const over = new Set(
+  const finished = new Set(
     blocks.flatMap((block) => (block.type === 'code_execution_tool_result' ? [block.tool_use_id] : [])),
   )
-  const begun = blocks.filter(({ type, name }) => type === 'server_tool_use' && name === 'code_execution')
-  return begun.map(({ id }) => String(id)).findLast((id) => !over.has(id))
+  const started = blocks.filter(({ type, name }) => type === 'server_tool_use' && name === 'code_execution')
+  return started.map(({ id }) => String(id)).findLast((id) => !finished.has(id))
 }
 
 function checkCaller(
   { id, caller }: JsonObject,
   { request, index, memory }: { request: ModelRequest; index: number; memory: AnthropicMemory },
 ): void {
-  const said = memory.callers.get(String(id))
-  if (said && JSON.stringify(said) !== JSON.stringify(caller))
+  const recorded = memory.callers.get(String(id))
+  if (recorded && JSON.stringify(recorded) !== JSON.stringify(caller))
     throw new ApiProblem(`messages.${index}: the \`caller\` of \`tool_use\` '${id}' is not what it was.`)
   if (!isObject(caller) || !VERSION.test(String(caller.type))) return
   if (
@@ -104,19 +104,20 @@ function checkCaller(
 
 /** While a program waits, there is nothing in the answer but results, and nothing in them but text. */
 function checkWaiting({ history }: ModelRequest, index: number): void {
-  const [asked, answer] = [objects(history[index]?.content).filter(isProgramCall), objects(history[index + 1]?.content)]
+  const programCalls = objects(history[index]?.content).filter(isProgramCall)
+  const answer = objects(history[index + 1]?.content)
   if (answer.some(({ type }) => type !== 'tool_result'))
     throw new ApiProblem(
       `messages.${index + 1}: while programmatic tool calls are pending, the message must contain only \`tool_result\` blocks.`,
     )
-  const ids = asked.map(({ id }) => id)
+  const ids = programCalls.map(({ id }) => id)
   for (const { tool_use_id, content } of answer)
     if (ids.includes(tool_use_id) && objects(content).some(({ type }) => type !== 'text'))
       throw new ApiProblem(`messages.${index + 1}: results of programmatic tool calls hold text only.`)
 }
 
 /** What a turn says of programs: those that end first, then what the model says, then those that call. */
-export function programBlocks(turn: ModelTurn, { request, shown, newId, memory }: Saying) {
+export function programBlocks(turn: ModelTurn, { request, visible, newId, memory }: ReplyContext) {
   const ended: JsonObject[] = []
   const calling: JsonObject[] = []
   const version = versionIn(request.tools)
@@ -129,7 +130,7 @@ export function programBlocks(turn: ModelTurn, { request, shown, newId, memory }
       const input = { code: program.code }
       calling.push({ type: 'server_tool_use', id, name: 'code_execution', input, caller: { type: 'direct' } })
     }
-    assertShown(program.calls, callableBy(version, request, shown))
+    assertVisible(program.calls, callableBy(version, request, visible))
     for (const call of program.calls ?? [])
       calling.push(callBlock(call, { newId, memory, caller: { type: version, tool_id: id } }))
     const result = resultBlock(id, program)
@@ -139,19 +140,19 @@ export function programBlocks(turn: ModelTurn, { request, shown, newId, memory }
   return { ended, calling, container: containerFor(turn, { request, memory }) }
 }
 
-export interface Saying {
+export interface ReplyContext {
   request: ModelRequest
   /** The tools that the model sees. */
-  shown: ReadonlySet<string>
+  visible: ReadonlySet<string>
   newId: NewId
   memory: AnthropicMemory
 }
 
 export function callBlock(
-  { name, arguments: input = {}, id, caller: given }: ScriptedCall,
+  { name, arguments: input = {}, id, caller: scriptedCaller }: ScriptedCall,
   { newId, memory, caller }: { newId: NewId; memory: AnthropicMemory; caller: JsonObject },
 ): JsonObject {
-  const block = { type: 'tool_use', id: id ?? newId('toolu'), name, input, caller: given ?? caller }
+  const block = { type: 'tool_use', id: id ?? newId('toolu'), name, input, caller: scriptedCaller ?? caller }
   memory.callers.set(block.id, block.caller)
   return block
 }
@@ -170,7 +171,10 @@ function resultBlock(id: string, { output, error }: ScriptedProgram): JsonObject
   }
 }
 
-function containerFor(turn: ModelTurn, { request, memory }: Pick<Saying, 'request' | 'memory'>): JsonObject | null {
+function containerFor(
+  turn: ModelTurn,
+  { request, memory }: Pick<ReplyContext, 'request' | 'memory'>,
+): JsonObject | null {
   const last = [...memory.containers.values()].at(-1)
   const id = containerOf(request.body) ?? (turn.programs?.length ? last : undefined)
   return id === undefined ? null : { id, expires_at: EXPIRES, skills: null }

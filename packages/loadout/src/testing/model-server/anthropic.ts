@@ -7,11 +7,11 @@ import {
   callBlock,
   checkPrograms,
   programBlocks,
-  type Saying,
+  type ReplyContext,
 } from './anthropic-programs.ts'
 import {
   type ApiForm,
-  assertShown,
+  assertVisible,
   type ModelRequest,
   type ModelTurn,
   type NewId,
@@ -41,13 +41,13 @@ export function anthropicForm(newId: NewId): ApiForm {
   }
 }
 
-function messageOf(turn: ModelTurn, saying: Omit<Saying, 'shown'>): JsonObject {
-  const { request, newId, memory } = saying
+function messageOf(turn: ModelTurn, context: Omit<ReplyContext, 'visible'>): JsonObject {
+  const { request, newId, memory } = context
   const found = (turn.searches ?? []).flatMap((search) => search.found ?? [])
   const undeferred = request.toolNames.filter((name) => !request.deferredNames.includes(name))
-  const shown = new Set([...undeferred, ...referencedIn(request.history), ...found])
-  assertShown(turn.calls, callableBy('direct', request, shown))
-  const programs = programBlocks(turn, { ...saying, shown })
+  const visible = new Set([...undeferred, ...referencedIn(request.history), ...found])
+  assertVisible(turn.calls, callableBy('direct', request, visible))
+  const programs = programBlocks(turn, { ...context, visible })
   const content = [
     ...(turn.searches ?? []).flatMap((search) => searchBlocks(search, request, newId)),
     ...(turn.blocks ?? []),
@@ -83,8 +83,8 @@ function messageOf(turn: ModelTurn, saying: Omit<Saying, 'shown'>): JsonObject {
 function searchBlocks(search: ScriptedSearch, request: ModelRequest, newId: NewId): JsonObject[] {
   const [tool] = searchToolsOf(request.tools)
   if (!tool) throw new Error('The request has no tool search of the provider.')
-  const strange = (search.found ?? []).filter((name) => !request.deferredNames.includes(name))
-  if (strange.length > 0) throw new Error(`The provider cannot find what is not deferred: ${strange.join(', ')}.`)
+  const unexpected = (search.found ?? []).filter((name) => !request.deferredNames.includes(name))
+  if (unexpected.length > 0) throw new Error(`The provider cannot find what is not deferred: ${unexpected.join(', ')}.`)
   const id = search.id ?? newId('srvtoolu')
   const content = search.error
     ? { type: 'tool_search_tool_result_error', error_code: search.error, error_message: null }

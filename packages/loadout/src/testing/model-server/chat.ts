@@ -4,7 +4,7 @@ import { checkName, checkParameters, checkToolList } from './responses-checks.ts
 import {
   type ApiForm,
   ApiProblem,
-  assertShown,
+  assertVisible,
   isObject,
   type ModelRequest,
   type ModelTurn,
@@ -48,10 +48,10 @@ function check({ body, tools, history }: ModelRequest): void {
 function checkTurn(messages: readonly JsonObject[], index: number): void {
   const message = messages[index] as JsonObject
   if (message.role === 'tool') {
-    let asker = index
-    while (messages[asker]?.role === 'tool') asker--
-    const asked = objects(messages[asker]?.tool_calls).map(({ id }) => id)
-    if (asked.includes(message.tool_call_id)) return
+    let callIndex = index
+    while (messages[callIndex]?.role === 'tool') callIndex--
+    const callIds = objects(messages[callIndex]?.tool_calls).map(({ id }) => id)
+    if (callIds.includes(message.tool_call_id)) return
     throw new ApiProblem(
       "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
       {
@@ -59,13 +59,13 @@ function checkTurn(messages: readonly JsonObject[], index: number): void {
       },
     )
   }
-  const asked = objects(message.tool_calls).map(({ id }) => id)
-  const answered: unknown[] = []
-  for (let next = index + 1; messages[next]?.role === 'tool'; next++) answered.push(messages[next]?.tool_call_id)
-  const open = asked.filter((id) => !answered.includes(id))
-  if (open.length > 0)
+  const callIds = objects(message.tool_calls).map(({ id }) => id)
+  const resultIds: unknown[] = []
+  for (let next = index + 1; messages[next]?.role === 'tool'; next++) resultIds.push(messages[next]?.tool_call_id)
+  const unanswered = callIds.filter((id) => !resultIds.includes(id))
+  if (unanswered.length > 0)
     throw new ApiProblem(
-      `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open.join(', ')}`,
+      `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${unanswered.join(', ')}`,
       { param: 'messages' },
     )
 }
@@ -73,7 +73,7 @@ function checkTurn(messages: readonly JsonObject[], index: number): void {
 function completionOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonObject {
   if (turn.searches?.length) throw new Error('Chat Completions has no tool search.')
   if (turn.programs?.length) throw new Error('Chat Completions runs no programs.')
-  assertShown(turn.calls, new Set(request.toolNames))
+  assertVisible(turn.calls, new Set(request.toolNames))
   const tool_calls = (turn.calls ?? []).map(({ id, name, arguments: input = {} }) => ({
     id: id ?? newId('call'),
     type: 'function',

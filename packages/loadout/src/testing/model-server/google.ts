@@ -3,7 +3,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import {
   type ApiForm,
   ApiProblem,
-  assertShown,
+  assertVisible,
   isObject,
   type ModelRequest,
   type ModelTurn,
@@ -19,7 +19,7 @@ export const GOOGLE_PATH = /^\/v1beta\/models\/([\w.-]+):(generateContent|stream
 const NAME = /^[A-Za-z_][\w.:-]{0,63}$/
 const MAX_TOOLS = 512
 /** What its reference lists of JSON Schema, and no more. */
-const WORDS = new Set([
+const KEYWORDS = new Set([
   '$id',
   '$defs',
   '$ref',
@@ -100,19 +100,19 @@ function checkDeclaration({ name, parametersJsonSchema: schema }: JsonObject, in
 
 function checkSchema(schema: JsonObject, at: string): void {
   for (const [word, value] of Object.entries(schema)) {
-    if (!WORDS.has(word)) throw new ApiProblem(`${at}: "${word}" is not supported.`)
-    if (word === 'enum' && Array.isArray(value) && value.some((one) => !['string', 'number'].includes(typeof one)))
+    if (!KEYWORDS.has(word)) throw new ApiProblem(`${at}: "${word}" is not supported.`)
+    if (word === 'enum' && Array.isArray(value) && value.some((item) => !['string', 'number'].includes(typeof item)))
       throw new ApiProblem(`${at}.enum: only strings and numbers are supported.`)
     const inside = word === 'properties' || word === '$defs' ? Object.values(value as JsonObject) : [value].flat()
     if (['properties', '$defs', 'items', 'prefixItems', 'anyOf', 'oneOf', 'additionalProperties'].includes(word))
-      for (const one of inside) if (isObject(one)) checkSchema(one, `${at}.${word}`)
+      for (const inner of inside) if (isObject(inner)) checkSchema(inner, `${at}.${word}`)
   }
 }
 
 function answerOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonObject {
   if (turn.searches?.length) throw new Error('Gemini has no tool search.')
   if (turn.programs?.length) throw new Error('Programs of Gemini are not scripted here.')
-  assertShown(turn.calls, new Set(request.toolNames))
+  assertVisible(turn.calls, new Set(request.toolNames))
   const calls = (turn.calls ?? []).map(({ name, arguments: args = {} }, index) => ({
     functionCall: { name, args },
     ...(index === 0 ? { thoughtSignature: btoa(newId('thought')) } : {}),
@@ -132,7 +132,7 @@ function answerOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonObj
 function chunksOf(answer: JsonObject): StreamEvent[] {
   const { candidates, usageMetadata, ...about } = answer
   const [candidate = {}] = objects(candidates)
-  const all = objects((candidate.content as JsonObject).parts).flatMap((part) =>
+  const parts = objects((candidate.content as JsonObject).parts).flatMap((part) =>
     typeof part.text === 'string' ? pieces(part.text).map((text) => ({ text })) : [part],
   )
   const chunk = (part: JsonObject | undefined, more: JsonObject, last: JsonObject): StreamEvent => {
@@ -140,7 +140,7 @@ function chunksOf(answer: JsonObject): StreamEvent[] {
     return { data: { candidates: [{ index: 0, content, ...last }], ...about, ...more } }
   }
   return [
-    ...all.slice(0, -1).map((part) => chunk(part, {}, {})),
-    chunk(all.at(-1), { usageMetadata }, { finishReason: candidate.finishReason }),
+    ...parts.slice(0, -1).map((part) => chunk(part, {}, {})),
+    chunk(parts.at(-1), { usageMetadata }, { finishReason: candidate.finishReason }),
   ]
 }

@@ -18,8 +18,8 @@ export function checkResponses(request: ModelRequest): void {
     if (tool.type !== 'namespace') return
     checkName(tool.name, `tools[${index}].name`)
     for (const field of ['description', 'tools'] as const) if (!tool[field]) throw missing(`tools[${index}].${field}`)
-    objects(tool.tools).forEach((one, inner) => {
-      checkFunction(one, `tools[${index}].tools[${inner}]`)
+    objects(tool.tools).forEach((innerTool, inner) => {
+      checkFunction(innerTool, `tools[${index}].tools[${inner}]`)
     })
   })
   const isSearched = tools.some(({ type }) => type === 'tool_search')
@@ -78,13 +78,14 @@ function checkPairs(history: readonly JsonObject[]): void {
   const ids = (type: string) =>
     history.flatMap((item) => (item.type === type && item.call_id ? [String(item.call_id)] : []))
   for (const [call, output] of Object.entries(CALLS)) {
-    const [asked, answered] = [ids(call), ids(output)]
+    const callIds = ids(call)
+    const outputIds = ids(output)
     const word = call.replaceAll('_', ' ')
-    const open = asked.find((id) => !answered.includes(id))
-    if (open) throw new ApiProblem(`No tool output found for ${word} ${open}.`, { param: 'input' })
-    const strange = answered.find((id) => !asked.includes(id))
-    if (strange)
-      throw new ApiProblem(`No tool call found for ${word} output with call_id ${strange}.`, { param: 'input' })
+    const unanswered = callIds.find((id) => !outputIds.includes(id))
+    if (unanswered) throw new ApiProblem(`No tool output found for ${word} ${unanswered}.`, { param: 'input' })
+    const unexpected = outputIds.find((id) => !callIds.includes(id))
+    if (unexpected)
+      throw new ApiProblem(`No tool call found for ${word} output with call_id ${unexpected}.`, { param: 'input' })
   }
 }
 
@@ -121,7 +122,8 @@ export function namespaceOf(
   if (isUpfront) return undefined
   const loaded = outputsIn(history)
   for (const tool of [...tools, ...loaded])
-    if (tool.type === 'namespace' && objects(tool.tools).some((one) => one.name === name)) return String(tool.name)
+    if (tool.type === 'namespace' && objects(tool.tools).some((innerTool) => innerTool.name === name))
+      return String(tool.name)
   const isAlone = [...tools, ...loaded].some((tool) => tool.type === 'function' && tool.name === name)
   return isAlone ? name : undefined
 }

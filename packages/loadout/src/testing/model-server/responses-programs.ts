@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../schema/json.ts'
 import {
   ApiProblem,
-  assertShown,
+  assertVisible,
   isObject,
   type ModelRequest,
   type ModelTurn,
@@ -30,12 +30,12 @@ const isProgram = (caller: unknown): caller is JsonObject => isObject(caller) &&
 export const callableBy = (
   caller: 'direct' | 'programmatic',
   { tools, history }: ModelRequest,
-  shown: ReadonlySet<string>,
+  visible: ReadonlySet<string>,
 ) => {
   const loaded = history.flatMap((item) => (item.type === 'tool_search_output' ? objects(item.tools) : []))
-  const all = functionsIn([...tools, ...loaded])
-  const names = all.filter((tool) => callersOf(tool).includes(caller)).map(({ name }) => String(name))
-  return new Set(names.filter((name) => shown.has(name)))
+  const functions = functionsIn([...tools, ...loaded])
+  const names = functions.filter((tool) => callersOf(tool).includes(caller)).map(({ name }) => String(name))
+  return new Set(names.filter((name) => visible.has(name)))
 }
 
 export function checkPrograms({ tools, history }: ModelRequest, memory: ResponsesMemory): void {
@@ -61,8 +61,8 @@ function checkProgram(item: JsonObject, { param, memory }: { param: string; memo
         param: `${param}.${field}`,
         code: 'missing_required_parameter',
       })
-  const said = memory.programs.get(String(item.call_id))
-  if (said && (said.fingerprint !== item.fingerprint || said.code !== item.code))
+  const recorded = memory.programs.get(String(item.call_id))
+  if (recorded && (recorded.fingerprint !== item.fingerprint || recorded.code !== item.code))
     throw new ApiProblem(
       `The program '${item.call_id}' does not match its fingerprint. Round-trip the item unchanged.`,
       {
@@ -75,8 +75,8 @@ function checkCaller(
   { call_id, caller }: JsonObject,
   { param, memory, before }: { param: string; memory: ResponsesMemory; before: readonly JsonObject[] },
 ): void {
-  const said = memory.callers.get(String(call_id))
-  if (said && JSON.stringify(said) !== JSON.stringify(caller))
+  const recorded = memory.callers.get(String(call_id))
+  if (recorded && JSON.stringify(recorded) !== JSON.stringify(caller))
     throw new ApiProblem(`The caller of function call '${call_id}' is not what it was.`, { param: `${param}.caller` })
   if (!isProgram(caller)) return
   if (!before.some((item) => item.type === 'program' && item.call_id === caller.caller_id))
@@ -89,9 +89,11 @@ function checkAnswer(
   { call_id, caller }: JsonObject,
   { param, before }: { param: string; before: readonly JsonObject[] },
 ): void {
-  const asked = before.find((item) => item.type === 'function_call' && item.call_id === call_id)
-  const [wanted, given] = [asked?.caller, caller].map((one) => (isProgram(one) ? one.caller_id : undefined))
-  if (wanted !== given)
+  const functionCall = before.find((item) => item.type === 'function_call' && item.call_id === call_id)
+  const [expectedId, actualId] = [functionCall?.caller, caller].map((value) =>
+    isProgram(value) ? value.caller_id : undefined,
+  )
+  if (expectedId !== actualId)
     throw new ApiProblem(`The output of function call '${call_id}' must carry the caller of its call.`, {
       param: `${param}.caller`,
     })
@@ -99,15 +101,15 @@ function checkAnswer(
 
 /** The program that has no output yet. */
 function waitingIn(history: readonly JsonObject[]): string | undefined {
-  const over = new Set(history.flatMap((item) => (item.type === 'program_output' ? [item.call_id] : [])))
-  const begun = history.flatMap((item) => (item.type === 'program' ? [String(item.call_id)] : []))
-  return begun.findLast((id) => !over.has(id))
+  const finished = new Set(history.flatMap((item) => (item.type === 'program_output' ? [item.call_id] : [])))
+  const started = history.flatMap((item) => (item.type === 'program' ? [String(item.call_id)] : []))
+  return started.findLast((id) => !finished.has(id))
 }
 
-export interface Saying {
+export interface ReplyContext {
   request: ModelRequest
   /** The tools that the model sees. */
-  shown: ReadonlySet<string>
+  visible: ReadonlySet<string>
   newId: NewId
   memory: ResponsesMemory
   /** The item of a call. */
@@ -115,7 +117,7 @@ export interface Saying {
 }
 
 /** What a turn says of programs: those that end first, then what the model says, then those that call. */
-export function programItems(turn: ModelTurn, { request, shown, newId, memory, callItem }: Saying) {
+export function programItems(turn: ModelTurn, { request, visible, newId, memory, callItem }: ReplyContext) {
   const ended: JsonObject[] = []
   const calling: JsonObject[] = []
   for (const { id, code, calls = [], output, error } of turn.programs ?? []) {
@@ -127,7 +129,7 @@ export function programItems(turn: ModelTurn, { request, shown, newId, memory, c
       memory.programs.set(call_id, program)
       calling.push(program)
     }
-    assertShown(calls, callableBy('programmatic', request, shown))
+    assertVisible(calls, callableBy('programmatic', request, visible))
     const caller = { type: 'program', caller_id: call_id }
     for (const call of calls) {
       const item = callItem({ caller, ...call })
@@ -135,8 +137,8 @@ export function programItems(turn: ModelTurn, { request, shown, newId, memory, c
       calling.push(item)
     }
     if (output === undefined && error === undefined) continue
-    const over = { id: newId('progout'), type: 'program_output', call_id, result: error ?? output }
-    const result = { ...over, status: error === undefined ? 'completed' : 'incomplete' }
+    const base = { id: newId('progout'), type: 'program_output', call_id, result: error ?? output }
+    const result = { ...base, status: error === undefined ? 'completed' : 'incomplete' }
     // One that begins and ends in one turn has its result behind it.
     if (code === undefined) ended.push(result)
     else calling.push(result)

@@ -5,7 +5,7 @@ import { callableBy, checkPrograms, programItems, type ResponsesMemory } from '.
 import {
   type ApiForm,
   ApiProblem,
-  assertShown,
+  assertVisible,
   type ModelRequest,
   type ModelTurn,
   type NewId,
@@ -61,9 +61,9 @@ function recall({ items, responses }: Memory, { body, history }: ModelRequest): 
     ...before,
     ...now.map((item) => {
       if (item.type !== 'item_reference') return item
-      const known = items.get(String(item.id))
-      if (!known) throw new ApiProblem(`Item with id '${item.id}' not found.`, { status: 404, param: 'input' })
-      return known
+      const stored = items.get(String(item.id))
+      if (!stored) throw new ApiProblem(`Item with id '${item.id}' not found.`, { status: 404, param: 'input' })
+      return stored
     }),
   ]
 }
@@ -82,10 +82,10 @@ function responseOf(
   const { searches = [], blocks = [], text, calls = [] } = turn
   const found = searches.flatMap((search) => search.found ?? [])
   const upfront = functionsIn(request.tools).filter((tool) => tool.defer_loading !== true)
-  const shown = new Set([...upfront.map(({ name }) => String(name)), ...loadedIn(request.history), ...found])
-  assertShown(calls, callableBy('direct', request, shown))
+  const visible = new Set([...upfront.map(({ name }) => String(name)), ...loadedIn(request.history), ...found])
+  assertVisible(calls, callableBy('direct', request, visible))
   const items = (call: ScriptedCall) => callItem(call, request, newId)
-  const programs = programItems(turn, { request, shown, newId, memory, callItem: items })
+  const programs = programItems(turn, { request, visible, newId, memory, callItem: items })
   const output: JsonObject[] = [
     ...searches.flatMap((search) => searchItems(search, request, newId)),
     ...blocks,
@@ -161,12 +161,12 @@ function searchItems(search: ScriptedSearch, request: ModelRequest, newId: NewId
   }
   if (execution === 'client') return [call]
   const names = search.found ?? []
-  const strange = names.filter((name) => !request.deferredNames.includes(name))
-  if (strange.length > 0) throw new Error(`The provider cannot find what is not deferred: ${strange.join(', ')}.`)
-  const tools = request.tools.flatMap((one) => {
-    if (one.type !== 'namespace') return names.includes(String(one.name)) ? [one] : []
-    const inside = objects(one.tools).filter(({ name }) => names.includes(String(name)))
-    return inside.length > 0 ? [{ ...one, tools: inside }] : []
+  const unexpected = names.filter((name) => !request.deferredNames.includes(name))
+  if (unexpected.length > 0) throw new Error(`The provider cannot find what is not deferred: ${unexpected.join(', ')}.`)
+  const tools = request.tools.flatMap((entry) => {
+    if (entry.type !== 'namespace') return names.includes(String(entry.name)) ? [entry] : []
+    const matching = objects(entry.tools).filter(({ name }) => names.includes(String(name)))
+    return matching.length > 0 ? [{ ...entry, tools: matching }] : []
   })
   return [call, { id: newId('tso'), type: 'tool_search_output', execution, call_id: null, status: 'completed', tools }]
 }
@@ -177,10 +177,10 @@ function eventsOf(answer: JsonObject): StreamEvent[] {
     event: type,
     data: { type, sequence_number: sequence_number++, ...data },
   })
-  const begun = { ...answer, status: 'in_progress', output: [], usage: null }
+  const initial = { ...answer, status: 'in_progress', output: [], usage: null }
   return [
-    event('response.created', { response: begun }),
-    event('response.in_progress', { response: begun }),
+    event('response.created', { response: initial }),
+    event('response.in_progress', { response: initial }),
     ...objects(answer.output).flatMap((item, output_index) => itemEvents(item, output_index, event)),
     event(answer.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response: answer }),
   ]
@@ -190,19 +190,19 @@ type NewEvent = (type: string, data: JsonObject) => StreamEvent
 
 function itemEvents(item: JsonObject, output_index: number, event: NewEvent): StreamEvent[] {
   const at = { item_id: item.id, output_index }
-  const added = (begun: JsonObject) =>
-    event('response.output_item.added', { output_index, item: { ...item, ...begun } })
+  const added = (changes: JsonObject) =>
+    event('response.output_item.added', { output_index, item: { ...item, ...changes } })
   const done = () => event('response.output_item.done', { output_index, item })
   if (item.type === 'message') {
     const events = [added({ status: 'in_progress', content: [] })]
     objects(item.content).forEach((part, content_index) => {
       const text = String(part.text)
-      const place = { ...at, content_index }
-      events.push(event('response.content_part.added', { ...place, part: { ...part, text: '' } }))
+      const position = { ...at, content_index }
+      events.push(event('response.content_part.added', { ...position, part: { ...part, text: '' } }))
       for (const delta of pieces(text))
-        events.push(event('response.output_text.delta', { ...place, delta, logprobs: [] }))
-      events.push(event('response.output_text.done', { ...place, text, logprobs: [] }))
-      events.push(event('response.content_part.done', { ...place, part }))
+        events.push(event('response.output_text.delta', { ...position, delta, logprobs: [] }))
+      events.push(event('response.output_text.done', { ...position, text, logprobs: [] }))
+      events.push(event('response.content_part.done', { ...position, part }))
     })
     return [...events, done()]
   }

@@ -138,8 +138,8 @@ export const usageOf = (turn: ModelTurn, request: ModelRequest) =>
   }
 
 /** A model calls what it was shown. A script that calls something else tests nothing. */
-export function assertShown(calls: readonly ScriptedCall[] = [], shown: ReadonlySet<string>): void {
-  const [strange] = calls.filter(({ name, madeUp }) => !madeUp && !shown.has(name))
-  if (strange)
-    throw new Error(`The request shows the model no tool '${strange.name}'. It shows: ${[...shown].join(', ')}.`)
+export function assertVisible(calls: readonly ScriptedCall[] = [], visible: ReadonlySet<string>): void {
+  const [unexpected] = calls.filter(({ name, madeUp }) => !madeUp && !visible.has(name))
+  if (unexpected)
+    throw new Error(`The request shows the model no tool '${unexpected.name}'. It shows: ${[...visible].join(', ')}.`)
 }

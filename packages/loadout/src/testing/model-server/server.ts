@@ -58,7 +58,7 @@ const PATHS: Readonly<Record<string, ModelApi>> = {
   '/v1/responses': 'responses',
   '/v1/chat/completions': 'chat',
 }
-const LARGEST = 32 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 
 export async function startModelServer(script: ModelScript, options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = []
@@ -78,11 +78,11 @@ export async function startModelServer(script: ModelScript, options: ModelServer
       if (!api || incoming.method !== 'POST')
         throw new ApiProblem(`Not found: ${path}`, { status: 404, type: 'not_found_error' })
       const headers = headersOf(incoming)
-      const body = await bodyOf(incoming, options.maxBytes ?? LARGEST)
+      const body = await bodyOf(incoming, options.maxBytes ?? MAX_BYTES)
       recorded = { ...requestOf({ api, path, headers, body }), status: 0 }
-      const mine = recorded
-      requests.push(mine)
-      outgoing.on('close', () => outgoing.writableFinished || Object.assign(mine, { aborted: true }))
+      const current = recorded
+      requests.push(current)
+      outgoing.on('close', () => outgoing.writableFinished || Object.assign(current, { aborted: true }))
       checkKey(recorded, options.apiKey)
       recorded.history = form.recall?.(recorded) ?? recorded.history
       form.check(recorded)
@@ -108,7 +108,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
     requests,
     done() {
       if (failures[0]) throw failures[0]
-      if (steps.left() > 0) throw new Error(`${steps.left()} steps of the script were not asked for.`)
+      if (steps.remaining() > 0) throw new Error(`${steps.remaining()} steps of the script were not asked for.`)
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -133,7 +133,7 @@ function apiOf(path: string): ModelApi | undefined {
 
 function createSteps(script: ModelScript, failures: Error[]) {
   let used = 0
-  const told = (error: unknown): ApiProblem => {
+  const reportFailure = (error: unknown): ApiProblem => {
     const failure = error instanceof Error ? error : new Error(String(error))
     failures.push(failure)
     return new ApiProblem(`The script did not expect this request: ${failure.message}`)
@@ -146,15 +146,15 @@ function createSteps(script: ModelScript, failures: Error[]) {
     return typeof step.answer === 'function' ? step.answer(request) : step.answer
   }
   return {
-    left: () => (typeof script === 'function' ? 0 : Math.max(0, script.length - used)),
+    remaining: () => (typeof script === 'function' ? 0 : Math.max(0, script.length - used)),
     /** The answer, in the form of the API: what cannot be said in it is a mistake of the script. */
     async next(request: ModelRequest, form: ApiForm): Promise<JsonObject | RawAnswer> {
       try {
-        const said = await answerTo(request)
-        if (isRaw(said)) return said
-        return form.answer(typeof said === 'string' ? { text: said } : said, request)
+        const answer = await answerTo(request)
+        if (isRaw(answer)) return answer
+        return form.answer(typeof answer === 'string' ? { text: answer } : answer, request)
       } catch (error) {
-        throw error instanceof ApiProblem ? error : told(error)
+        throw error instanceof ApiProblem ? error : reportFailure(error)
       }
     },
   }
@@ -166,8 +166,8 @@ function requestOf({
   headers,
   body,
 }: Pick<ModelRequest, 'api' | 'path' | 'headers' | 'body'>): ModelRequest {
-  const given = objects(body.tools)
-  const tools = api === 'google' ? given.flatMap((tool) => objects(tool.functionDeclarations)) : given
+  const sentTools = objects(body.tools)
+  const tools = api === 'google' ? sentTools.flatMap((tool) => objects(tool.functionDeclarations)) : sentTools
   const all = tools.flatMap((tool) => (tool.type === 'namespace' ? objects(tool.tools) : [tool]))
   const nameOf = (tool: JsonObject) => (isObject(tool.function) ? tool.function.name : tool.name)
   const names = (among: readonly JsonObject[]) =>
@@ -189,9 +189,9 @@ function requestOf({
 
 function checkKey({ api, headers }: ModelRequest, apiKey: string | undefined): void {
   const bearer = headers.authorization?.replace(/^Bearer /, '')
-  const own = { anthropic: headers['x-api-key'], google: headers['x-goog-api-key'] }
-  const given = (api === 'anthropic' || api === 'google' ? own[api] : undefined) ?? bearer
-  if (given !== undefined && given !== '' && (apiKey === undefined || given === apiKey)) return
+  const providerKeys = { anthropic: headers['x-api-key'], google: headers['x-goog-api-key'] }
+  const key = (api === 'anthropic' || api === 'google' ? providerKeys[api] : undefined) ?? bearer
+  if (key !== undefined && key !== '' && (apiKey === undefined || key === apiKey)) return
   const message = api === 'anthropic' ? 'invalid x-api-key' : 'Incorrect API key provided.'
   throw new ApiProblem(message, { status: 401, type: 'authentication_error', code: 'invalid_api_key' })
 }
@@ -215,14 +215,14 @@ async function bodyOf(incoming: IncomingMessage, maxBytes: number): Promise<Json
   throw new ApiProblem('The request body is not valid JSON')
 }
 
-interface Answering {
+interface SendInput {
   form: ApiForm
   request: ModelRequest
   answer: JsonObject | RawAnswer
   paceMs: number | undefined
 }
 
-async function send(outgoing: ServerResponse, { form, request, answer, paceMs }: Answering): Promise<void> {
+async function send(outgoing: ServerResponse, { form, request, answer, paceMs }: SendInput): Promise<void> {
   if (isRaw(answer)) return void sendRaw(outgoing, answer)
   if (!request.stream) return void sendJson(outgoing, { body: answer })
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })

@@ -9,16 +9,16 @@ export interface EngineProcess {
   close(): Promise<void>
 }
 
-export interface EnginePlace {
+export interface EngineEnvironment {
   start(options: {
     works: Partial<Record<RunRow['kind'], RunWork>>
     /** Questions that have their answer. */
-    answered: ReadonlySet<string>
+    resolvedApprovals: ReadonlySet<string>
   }): Promise<EngineProcess>
   close(): Promise<void>
 }
 
-export const value = (given: unknown): StepWork => ({ request: 'r', execute: async () => ({ value: given }) })
+export const value = (result: unknown): StepWork => ({ request: 'r', execute: async () => ({ value: result }) })
 export const at = (seq: number, key: string, repeatable = false) => ({ seq, key: `${key}#`, kind: 'call', repeatable })
 export const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 export const forever = () => new Promise<never>(() => {})
@@ -27,7 +27,7 @@ export const START = { userId: 'ann', kind: 'program', input: { a: 1 } } as cons
 
 /** Waits until the log of a run has so many steps, however long a write takes. */
 export async function logged({ engine }: EngineProcess, runId: string, steps: readonly StepRow['status'][]) {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let attempt = 0; attempt < 500; attempt++) {
     const found = (await engine.get('ann', runId)).steps.map(({ status }) => status)
     if (found.join() === steps.join()) return
     await later(20)
@@ -35,4 +35,4 @@ export async function logged({ engine }: EngineProcess, runId: string, steps: re
   throw new Error(`the log never had ${steps.join()}`)
 }
 
-export type Make = (work: RunWork, answered?: ReadonlySet<string>) => Promise<EngineProcess>
+export type Make = (work: RunWork, resolvedApprovals?: ReadonlySet<string>) => Promise<EngineProcess>

@@ -15,7 +15,7 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
       const inner = log.within('code')
       const seen: unknown[] = []
       const both = [inner.step(at(0, 'slow'), call('slow', ms)), inner.step(at(1, 'fast'), call('fast'))]
-      await Promise.all(both.map((one) => one.then((answer) => seen.push('value' in answer && answer.value))))
+      await Promise.all(both.map((step) => step.then((answer) => seen.push('value' in answer && answer.value))))
       return seen
     }
     const first = await make(async (run) => {
@@ -36,7 +36,7 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
         { ...named('outer'), repeatable: true },
         { request: 'o', execute: async () => ({ stands: 'paused' }) },
       )
-      return done([a, b].map((one) => 'value' in one && one.value).concat(seen as never, 'stands' in inside))
+      return done([a, b].map((result) => 'value' in result && result.value).concat(seen as never, 'stands' in inside))
     })
     await second.engine.open()
     const run = await second.engine.settled('ann', id)
@@ -56,7 +56,7 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
       return done(made)
     })
     const now = new Date()
-    const taken = {
+    const completedStep = {
       seq: 0,
       key: 'a k#',
       kind: 'call',
@@ -66,7 +66,7 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
       endedAt: now,
     } as const
     const resultJson = { order: 0, at: now.getTime(), result: { value: 7 } }
-    const { id } = await engine.start({ ...START, kind: 'workflow', steps: [{ ...taken, resultJson }] })
+    const { id } = await engine.start({ ...START, kind: 'workflow', steps: [{ ...completedStep, resultJson }] })
     equal((await engine.settled('ann', id)).output, ['b'], 'what was made')
   },
 }

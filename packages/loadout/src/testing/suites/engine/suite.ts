@@ -9,7 +9,7 @@ import type { SuiteCase } from '../../suite-case.ts'
 import {
   at,
   done,
-  type EnginePlace,
+  type EngineEnvironment,
   type EngineProcess,
   forever,
   later,
@@ -21,7 +21,7 @@ import {
 import { namedCases } from './named.ts'
 import { processCases } from './processes.ts'
 
-export type { EnginePlace, EngineProcess }
+export type { EngineEnvironment, EngineProcess }
 
 const cases: Record<string, (make: Make) => Promise<void>> = {
   ...namedCases,
@@ -52,7 +52,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     )
     equal(run.logs, [{ level: 'log', text: 'hello' }], 'its words')
     equal(
-      (await engine.list('ann')).map((one) => one.id),
+      (await engine.list('ann')).map((listed) => listed.id),
       [id],
       'the list',
     )
@@ -94,10 +94,10 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
   },
 
   'an unfinished step is repeated if it is repeatable, else the run has an unknown outcome': async (make) => {
-    const begun: string[] = []
+    const started: string[] = []
     const hanging = (name: string): StepWork => ({
       request: name,
-      execute: async () => (begun.push(name) > 0 ? forever() : { value: 0 }),
+      execute: async () => (started.push(name) > 0 ? forever() : { value: 0 }),
     })
     for (const repeatable of [true, false]) {
       const first = await make(async ({ log }) => {
@@ -105,11 +105,11 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
         return done(0)
       })
       const { id } = await first.engine.start(START)
-      await eventually(() => begun.length > 0, 'the step began')
+      await eventually(() => started.length > 0, 'the step began')
       await later(50)
       await first.kill()
-      begun.length = 0
-      const second = await make(async ({ log }) => standing(await log.step(at(0, 'x', repeatable), value('again'))))
+      started.length = 0
+      const second = await make(async ({ log }) => toRunEnd(await log.step(at(0, 'x', repeatable), value('again'))))
       await second.engine.open()
       const run = await second.engine.settled('ann', id)
       equal(run.status, repeatable ? 'completed' : 'outcome-unknown', 'the run')
@@ -133,7 +133,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     await first.kill()
     const second = await make(async ({ log }) => {
       const answer = await log.step(at(0, 'x'), value(1))
-      return 'error' in answer ? done(answer.error.code) : standing(answer)
+      return 'error' in answer ? done(answer.error.code) : toRunEnd(answer)
     })
     await second.engine.open()
     const run = await second.engine.settled('ann', id)
@@ -143,38 +143,38 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
   },
 
   'a paused run releases its process and resumes in any other process': async (make) => {
-    const answered = new Set<string>()
-    let asked = 0
+    const resolvedApprovals = new Set<string>()
+    let executions = 0
     const work: RunWork = async ({ log }) => {
       const before = await log.step(at(0, 'before'), value(7))
       const until = new Date(Date.now() + 60_000)
       const answer = await log.step(at(1, 'asks'), {
         request: 'asks',
         execute: async ({ approvalId }): Promise<StepResult | { pause: { approvalId: string; until: Date } }> => {
-          asked++
-          if (approvalId !== undefined && answered.has(approvalId)) return { value: approvalId }
+          executions++
+          if (approvalId !== undefined && resolvedApprovals.has(approvalId)) return { value: approvalId }
           return { pause: { approvalId: approvalId ?? 'q1', until } }
         },
       })
       return 'stands' in answer ? { status: 'paused' } : done([before, answer].length)
     }
-    const first = await make(work, answered)
+    const first = await make(work, resolvedApprovals)
     const { id } = await first.engine.start(START)
     const paused = await first.engine.settled('ann', id)
     equal([paused.status, paused.steps[1]?.approvalId], ['paused', 'q1'], 'the run')
     await first.kill()
-    const second = await make(work, answered)
+    const second = await make(work, resolvedApprovals)
     await second.engine.open()
     await later(50)
     equal((await second.engine.get('ann', id)).status, 'paused', 'before the answer')
-    answered.add('q1')
+    resolvedApprovals.add('q1')
     await second.engine.wake('ann', id)
     equal((await second.engine.settled('ann', id)).status, 'completed', 'after the answer')
-    equal(asked, 2, 'how often it was asked')
+    equal(executions, 2, 'how often it was asked')
   },
 
   'a decision that arrives while the run is pausing still wakes the run': async (make) => {
-    const answered = new Set<string>()
+    const resolvedApprovals = new Set<string>()
     const { engine } = await make(async ({ log, runId }) => {
       const answer = await log.step(at(0, 'asks'), {
         request: 'asks',
@@ -182,10 +182,10 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
           approvalId ? { value: 1 } : { pause: { approvalId: 'q', until: new Date(Date.now() + 60_000) } },
       })
       if (!('stands' in answer)) return done(1)
-      answered.add('q')
+      resolvedApprovals.add('q')
       await engine.wake('ann', runId)
       return { status: 'paused' }
-    }, answered)
+    }, resolvedApprovals)
     const { id } = await engine.start(START)
     await eventuallyAsync(async () => (await engine.get('ann', id)).status === 'completed', 'the run goes on')
   },
@@ -270,35 +270,35 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
 }
 
 /** What a step that stands makes of its run. */
-function standing(answer: Awaited<ReturnType<ActiveRun['log']['step']>>): RunEnd {
+function toRunEnd(answer: Awaited<ReturnType<ActiveRun['log']['step']>>): RunEnd {
   if ('stands' in answer) return { status: answer.stands }
   check('value' in answer, 'a value')
   return done(answer.value)
 }
 
 async function eventuallyAsync(condition: () => Promise<boolean>, message: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let attempt = 0; attempt < 200; attempt++) {
     if (await condition()) return
     await later(20)
   }
   throw new Error(message)
 }
 
-export function engineSuite(open: () => Promise<EnginePlace>): SuiteCase[] {
+export function engineSuite(open: () => Promise<EngineEnvironment>): SuiteCase[] {
   return Object.entries(cases).map(([name, body]) => ({
     name,
     async run() {
-      const place = await open()
+      const environment = await open()
       const started: EngineProcess[] = []
       try {
-        await body(async (work, answered = new Set()) => {
-          const process = await place.start({ works: { program: work, workflow: work }, answered })
+        await body(async (work, resolvedApprovals = new Set()) => {
+          const process = await environment.start({ works: { program: work, workflow: work }, resolvedApprovals })
           started.push(process)
           return process
         })
       } finally {
         await Promise.allSettled(started.map((process) => process.close()))
-        await place.close()
+        await environment.close()
       }
     },
   }))

@@ -14,7 +14,7 @@ export type ExecutorCase = (executor: Executor) => Promise<void>
 
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 
-export interface Given extends ExecuteOptions {
+export interface RunOptions extends ExecuteOptions {
   input?: Json
   seed?: string
   bridge?: Partial<Bridge>
@@ -34,8 +34,8 @@ export const FUNCTIONS = {
   '': ['search', 'describe'],
 }
 
-export function run(executor: Executor, source: string, given: Given = {}): Promise<Execution> {
-  const { input, seed = 'seed', bridge, limits, signal } = given
+export function run(executor: Executor, source: string, options: RunOptions = {}): Promise<Execution> {
+  const { input, seed = 'seed', bridge, limits, signal } = options
   return executor.execute(
     { source, input, seed, now: NOW },
     { functions: FUNCTIONS, call: answer, ...bridge },
@@ -43,26 +43,33 @@ export function run(executor: Executor, source: string, given: Given = {}): Prom
   )
 }
 
-export async function value(executor: Executor, source: string, given: Given = {}): Promise<Json> {
-  const execution = await run(executor, source, given)
+export async function value(executor: Executor, source: string, options: RunOptions = {}): Promise<Json> {
+  const execution = await run(executor, source, options)
   if (execution.status === 'completed') return execution.value
   throw new Error(`It did not complete: ${JSON.stringify(execution)}`)
 }
 
-export async function failure(executor: Executor, source: string, given: Given = {}) {
-  const execution = await run(executor, source, given)
+export async function failure(executor: Executor, source: string, options: RunOptions = {}) {
+  const execution = await run(executor, source, options)
   if (execution.status === 'failed') return { ...execution.error, execution }
   throw new Error(`It did not fail: ${JSON.stringify(execution).slice(0, 300)}`)
 }
 
 /** It ends with this code, and reports that it took no less than the limit. */
-export async function ends(executor: Executor, source: string, given: Given & { code: string; limitMs: number }) {
-  const { code, execution } = await failure(executor, source, given)
+export async function ends(
+  executor: Executor,
+  source: string,
+  options: RunOptions & { code: string; limitMs: number },
+) {
+  const { code, execution } = await failure(executor, source, options)
   const { usage } = execution
-  equal(code, given.code, `how it ends: ${source}`)
-  check(usage.wallMs >= given.limitMs, `it ends after ${given.limitMs} ms, and not after ${usage.wallMs}: ${source}`)
+  equal(code, options.code, `how it ends: ${source}`)
+  check(
+    usage.wallMs >= options.limitMs,
+    `it ends after ${options.limitMs} ms, and not after ${usage.wallMs}: ${source}`,
+  )
 }
 
 export const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-export const same = (actual: unknown, expected: unknown, what = 'what came of it') => equal(actual, expected, what)
+export const same = (actual: unknown, expected: unknown, label = 'what came of it') => equal(actual, expected, label)

@@ -43,7 +43,8 @@ export const limitCases: Record<string, ExecutorCase> = {
 
   'the CPU limit also counts work inside the engine': async (executor) => {
     const limits = { cpuMs: 200 }
-    const [huge, sorted] = ['(1n << 400000n) - 1n', 'Array.from({ length: 3e5 }, (_, i) => -i)']
+    const huge = '(1n << 400000n) - 1n'
+    const sorted = 'Array.from({ length: 3e5 }, (_, i) => -i)'
     for (const source of [
       `const n = ${huge}; for (;;) n * n`,
       `for (;;) ${sorted}.sort()`,
@@ -114,12 +115,12 @@ export const limitCases: Record<string, ExecutorCase> = {
     const most = 'kit.echo(Array.from({ length: 98 }, (_, n) => n))'
     same(await value(executor, `return (await ${most}).length`, { limits }), 98)
     same(await value(executor, "return (await kit.echo(',[{'.repeat(500))).length", { limits }), 1500, 'a text is one')
-    for (const given of [
+    for (const argument of [
       'Array(101).fill(0)',
       'Array(51).fill([0])',
       "Object.fromEntries(Array(51).fill(0).map((_, n) => ['k' + n, n]))",
     ])
-      same((await failure(executor, `await kit.echo(${given})`, { limits })).code, 'argument-limit', given)
+      same((await failure(executor, `await kit.echo(${argument})`, { limits })).code, 'argument-limit', argument)
   },
 
   'the executor runs the next program after each kind of failure': async (executor) => {

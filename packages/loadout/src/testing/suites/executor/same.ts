@@ -65,9 +65,9 @@ export const sameCases: Record<string, ExecutorCase> = {
     const recorded: BridgeResult[] = []
     const pausing = async (call: BridgeCall): Promise<BridgeResult> => {
       if (call.arguments[0] === 'pause') return { pause: true }
-      const given = await answer(call)
-      recorded.push(given)
-      return given
+      const result = await answer(call)
+      recorded.push(result)
+      return result
     }
     const paused = await run(executor, source, { bridge: { call: pausing } })
     same([paused.status, paused.usage.calls, paused.logs.length], ['paused', 2, 1])

@@ -173,11 +173,11 @@ const cases: Record<string, ExecutorCase> = {
   },
 
   'every thrown value has a message': async (executor) => {
-    const said = async (thrown: string) => (await failure(executor, `throw ${thrown}`)).message
-    same(await said("'text'"), 'text')
-    same(await said('null'), 'null')
-    same(await said('{ a: 1 }'), '{"a":1}')
-    same(await said("new RangeError('x')"), 'RangeError: x')
+    const messageOf = async (thrown: string) => (await failure(executor, `throw ${thrown}`)).message
+    same(await messageOf("'text'"), 'text')
+    same(await messageOf('null'), 'null')
+    same(await messageOf('{ a: 1 }'), '{"a":1}')
+    same(await messageOf("new RangeError('x')"), 'RangeError: x')
     for (const thrown of [
       'Object.create(null)',
       '{ get message() { throw 1 } }',
@@ -185,7 +185,7 @@ const cases: Record<string, ExecutorCase> = {
       'new Proxy({}, { get() { throw 1 } })',
       '() => 1',
     ])
-      check((await said(thrown)) !== '', thrown)
+      check((await messageOf(thrown)) !== '', thrown)
   },
 
   'many programs run in parallel without affecting each other': async (executor) => {

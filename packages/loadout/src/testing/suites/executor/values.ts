@@ -38,9 +38,9 @@ export const valueCases: Record<string, ExecutorCase> = {
 
   'arguments that cannot be serialized throw an exception and make no call': async (executor) => {
     const made: BridgeCall[] = []
-    const call = (one: BridgeCall) => {
-      made.push(one)
-      return answer(one)
+    const call = (request: BridgeCall) => {
+      made.push(request)
+      return answer(request)
     }
     const source = `
       const cycle = {}; cycle.cycle = cycle
@@ -53,10 +53,15 @@ export const valueCases: Record<string, ExecutorCase> = {
   },
 
   'answers reach the program unchanged': async (executor) => {
-    const given = { text: 'ü漢😀\u2028\0', list: [1.5, -0, 1e300, null], deep: { __proto__x: 1 }, ['__proto__']: 1 }
+    const answerValue = {
+      text: 'ü漢😀\u2028\0',
+      list: [1.5, -0, 1e300, null],
+      deep: { __proto__x: 1 },
+      ['__proto__']: 1,
+    }
     const raw = JSON.parse('{ "__proto__": { "polluted": true }, "a": 1 }')
     const call = async ({ arguments: [which] }: BridgeCall): Promise<BridgeResult> => ({
-      value: which === 'raw' ? raw : given,
+      value: which === 'raw' ? raw : answerValue,
       at: NOW,
     })
     same(

@@ -149,8 +149,8 @@ export const accessCases: Record<string, CaseBody> = {
       await tx.insert('threads', row)
       await tx.insert('apiKeys', key)
     })
-    const forbidden = (access: Access, what: string, work: (tx: Transaction) => Promise<unknown>) =>
-      rejects(storage.transaction(access, work), 'forbidden', what)
+    const forbidden = (access: Access, label: string, work: (tx: Transaction) => Promise<unknown>) =>
+      rejects(storage.transaction(access, work), 'forbidden', label)
     const signIn: Access = { caller: 'sign-in', userId: 'ann' }
     await forbidden(signIn, 'a list at sign-in', (tx) => tx.list('threads'))
     for (const id of [row.threadId, 'nothing']) {
@@ -172,9 +172,9 @@ export const accessCases: Record<string, CaseBody> = {
 
   'users cannot read sign-in data, not even their own, and permitted callers can': async (storage) => {
     const signIn: Access = { caller: 'sign-in' }
-    const heard: unknown[] = []
+    const changes: unknown[] = []
     const stop = await storage.watch((change) => {
-      if (change.kind === 'row') heard.push([change.collection, change.userId, change.id])
+      if (change.kind === 'row') changes.push([change.collection, change.userId, change.id])
     })
     await storage.transaction(signIn, async (tx) => {
       await tx.insert('users', userRow('ann'))
@@ -218,11 +218,11 @@ export const accessCases: Record<string, CaseBody> = {
     equal(await storage.transaction(signIn, (tx) => tx.list('accounts')), [], 'ways in of who is gone')
     stop()
     equal(
-      heard.every((one) => (one as string[])[1] === 'ann'),
+      changes.every((change) => (change as string[])[1] === 'ann'),
       true,
       'whom the changes are told to',
     )
-    equal(heard.length >= 5, true, 'that they are told')
+    equal(changes.length >= 5, true, 'that they are told')
   },
 
   'an access with an empty user id is forbidden': async (storage) => {

@@ -8,8 +8,8 @@ const ANN = { userId: 'ann' }
 
 export const faultCases: Record<string, CaseBody> = {
   'a transaction with a failed operation fails, even when its work caught the error': async (storage) => {
-    const heard: Change[] = []
-    await storage.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await storage.watch((change) => changes.push(change))
     const row = threadRow('ann')
     const swallowing = storage.transaction(ANN, async (tx) => {
       await tx.insert('threads', row)
@@ -29,7 +29,7 @@ export const faultCases: Record<string, CaseBody> = {
     await rejects(invalid, 'invalid-row', 'a wrong row that was caught')
     equal(await storage.transaction(ANN, (tx) => tx.list('threads')), [], 'what was stored')
     equal(
-      heard.filter((change) => change.kind === 'row'),
+      changes.filter((change) => change.kind === 'row'),
       [],
       'what was told',
     )
@@ -59,8 +59,8 @@ export const faultCases: Record<string, CaseBody> = {
   },
 
   'a text with a NUL character is not stored and matches nothing': async (storage) => {
-    const insert = (given: Partial<Row<'threads'>>) =>
-      storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann', given)))
+    const insert = (fields: Partial<Row<'threads'>>) =>
+      storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann', fields)))
     await rejects(insert({ title: 'a\0b' }), 'invalid-row', 'a text')
     await rejects(insert({ settingsJson: { deep: ['a\0b'] } }), 'invalid-row', 'a text in JSON')
     await rejects(insert({ settingsJson: { 'a\0b': 1 } }), 'invalid-row', 'a name in JSON')
@@ -90,27 +90,27 @@ export const faultCases: Record<string, CaseBody> = {
   'an empty update returns the row unchanged and notifies no watcher': async (storage) => {
     const row = configRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', row))
-    const heard: Change[] = []
-    await storage.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await storage.watch((change) => changes.push(change))
     const update = (where?: Partial<Row<'userServerConfigs'>>, id = row.uscoId) =>
       storage.transaction(ANN, (tx) => tx.update('userServerConfigs', id, { set: {}, ...(where ? { where } : {}) }))
     equal(await update(), row, 'the row')
     equal(await update({ enabled: true }), row, 'the row, where its condition holds')
     equal(await update({ enabled: false }), undefined, 'the row, where its condition does not hold')
     equal(await update(undefined, 'nothing'), undefined, 'a row that is not there')
-    equal(heard, [{ kind: 'live' }], 'what was told')
+    equal(changes, [{ kind: 'live' }], 'what was told')
   },
 
   'a throwing watcher does not fail transactions or other watchers': async (storage, deadlineMs) => {
     await storage.watch(() => {
       throw new Error('a broken watcher')
     })
-    const heard: Change[] = []
-    await storage.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await storage.watch((change) => changes.push(change))
     const row = threadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     check(await storage.transaction(ANN, (tx) => tx.get('threads', row.threadId)), 'the row is stored')
-    await eventually(() => heard.length === 2, 'the other watcher is told', deadlineMs)
+    await eventually(() => changes.length === 2, 'the other watcher is told', deadlineMs)
   },
 
   'a closed storage is unavailable': async (storage) => {

@@ -4,8 +4,8 @@ import type { Row } from '../../../storage/storage.ts'
 
 const now = () => new Date()
 
-export function configRow(userId: string, given: Partial<Row<'userServerConfigs'>> = {}): Row<'userServerConfigs'> {
-  const uscoId = given.uscoId ?? newId('config')
+export function configRow(userId: string, overrides: Partial<Row<'userServerConfigs'>> = {}): Row<'userServerConfigs'> {
+  const uscoId = overrides.uscoId ?? newId('config')
   return {
     uscoId,
     userId,
@@ -22,14 +22,14 @@ export function configRow(userId: string, given: Partial<Row<'userServerConfigs'
     binding: newId('binding'),
     createdAt: now(),
     updatedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
 export function toolRow(
   userId: string,
   uscoId: string,
-  given: Partial<Row<'userServerTools'>> = {},
+  overrides: Partial<Row<'userServerTools'>> = {},
 ): Row<'userServerTools'> {
   return {
     utoolId: newId('tool'),
@@ -49,11 +49,11 @@ export function toolRow(
     reason: null,
     createdAt: now(),
     updatedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function threadRow(userId: string, given: Partial<Row<'threads'>> = {}): Row<'threads'> {
+export function threadRow(userId: string, overrides: Partial<Row<'threads'>> = {}): Row<'threads'> {
   return {
     threadId: newId('thread'),
     userId,
@@ -61,11 +61,11 @@ export function threadRow(userId: string, given: Partial<Row<'threads'>> = {}): 
     settingsJson: {},
     createdAt: now(),
     updatedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function auditRow(userId: string, given: Partial<Row<'audit'>> = {}): Row<'audit'> {
+export function auditRow(userId: string, overrides: Partial<Row<'audit'>> = {}): Row<'audit'> {
   return {
     auditId: newId('audit'),
     entryId: newId('auditEntry'),
@@ -83,11 +83,11 @@ export function auditRow(userId: string, given: Partial<Row<'audit'>> = {}): Row
     contentHash: '0'.repeat(64),
     salt: null,
     hash: '0'.repeat(64),
-    ...given,
+    ...overrides,
   }
 }
 
-export function apiKeyRow(userId: string, given: Partial<Row<'apiKeys'>> = {}): Row<'apiKeys'> {
+export function apiKeyRow(userId: string, overrides: Partial<Row<'apiKeys'>> = {}): Row<'apiKeys'> {
   return {
     keyId: newId('apiKey'),
     userId,
@@ -100,11 +100,11 @@ export function apiKeyRow(userId: string, given: Partial<Row<'apiKeys'>> = {}): 
     lastUsedAt: null,
     expiresAt: null,
     revokedAt: null,
-    ...given,
+    ...overrides,
   }
 }
 
-export function grantRow(userId: string, given: Partial<Row<'grants'>> = {}): Row<'grants'> {
+export function grantRow(userId: string, overrides: Partial<Row<'grants'>> = {}): Row<'grants'> {
   return {
     grantId: newId('grant'),
     userId,
@@ -115,11 +115,11 @@ export function grantRow(userId: string, given: Partial<Row<'grants'>> = {}): Ro
     fingerprint: 'f',
     createdAt: now(),
     revokedAt: null,
-    ...given,
+    ...overrides,
   }
 }
 
-export function usageRow(userId: string, given: Partial<Row<'usage'>> = {}): Row<'usage'> {
+export function usageRow(userId: string, overrides: Partial<Row<'usage'>> = {}): Row<'usage'> {
   return {
     usageId: newId('usage'),
     userId,
@@ -127,11 +127,11 @@ export function usageRow(userId: string, given: Partial<Row<'usage'>> = {}): Row
     counter: 'tokens',
     windowStart: now(),
     value: 0,
-    ...given,
+    ...overrides,
   }
 }
 
-export function approvalRow(userId: string, given: Partial<Row<'approvals'>> = {}): Row<'approvals'> {
+export function approvalRow(userId: string, overrides: Partial<Row<'approvals'>> = {}): Row<'approvals'> {
   return {
     approvalId: newId('approval'),
     userId,
@@ -153,12 +153,12 @@ export function approvalRow(userId: string, given: Partial<Row<'approvals'>> = {
     allowRemember: true,
     expiresAt: now(),
     createdAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function callRow(userId: string, given: Partial<Row<'calls'>> = {}): Row<'calls'> {
-  const callId = given.callId ?? newId('call')
+export function callRow(userId: string, overrides: Partial<Row<'calls'>> = {}): Row<'calls'> {
+  const callId = overrides.callId ?? newId('call')
   return {
     callId,
     userId,
@@ -174,11 +174,11 @@ export function callRow(userId: string, given: Partial<Row<'calls'>> = {}): Row<
     createdAt: now(),
     finishedAt: now(),
     expiresAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function resultRow(userId: string, given: Partial<Row<'results'>> = {}): Row<'results'> {
+export function resultRow(userId: string, overrides: Partial<Row<'results'>> = {}): Row<'results'> {
   return {
     resultId: newId('result'),
     userId,
@@ -192,11 +192,11 @@ export function resultRow(userId: string, given: Partial<Row<'results'>> = {}): 
     sectionsJson: [],
     expiresAt: now(),
     createdAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function placesRow(userId: string, given: Partial<Row<'places'>> = {}): Row<'places'> {
+export function placesRow(userId: string, overrides: Partial<Row<'places'>> = {}): Row<'places'> {
   return {
     placesId: newId('places'),
     userId,
@@ -204,12 +204,12 @@ export function placesRow(userId: string, given: Partial<Row<'places'>> = {}): R
     holdersJson: {},
     version: 1,
     updatedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function loadedToolRow(userId: string, given: Partial<Row<'loadedTools'>> = {}): Row<'loadedTools'> {
-  const loadedToolId = given.loadedToolId ?? newId('loadedTool')
+export function loadedToolRow(userId: string, overrides: Partial<Row<'loadedTools'>> = {}): Row<'loadedTools'> {
+  const loadedToolId = overrides.loadedToolId ?? newId('loadedTool')
   return {
     loadedToolId,
     userId,
@@ -218,12 +218,12 @@ export function loadedToolRow(userId: string, given: Partial<Row<'loadedTools'>>
     sticky: false,
     loadedAt: now(),
     usedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function toolUseRow(userId: string, given: Partial<Row<'toolUses'>> = {}): Row<'toolUses'> {
-  const toolUseId = given.toolUseId ?? newId('toolUse')
+export function toolUseRow(userId: string, overrides: Partial<Row<'toolUses'>> = {}): Row<'toolUses'> {
+  const toolUseId = overrides.toolUseId ?? newId('toolUse')
   return {
     toolUseId,
     userId,
@@ -233,12 +233,12 @@ export function toolUseRow(userId: string, given: Partial<Row<'toolUses'>> = {})
     successes: 1,
     lastUsedAt: now(),
     examplesJson: [{ text: 'read my notes', at: Date.now() }],
-    ...given,
+    ...overrides,
   }
 }
 
-export function toolVectorRow(userId: string, given: Partial<Row<'toolVectors'>> = {}): Row<'toolVectors'> {
-  const fingerprint = given.fingerprint ?? newId('tool')
+export function toolVectorRow(userId: string, overrides: Partial<Row<'toolVectors'>> = {}): Row<'toolVectors'> {
+  const fingerprint = overrides.fingerprint ?? newId('tool')
   return {
     toolVectorId: `tvec_${fingerprint}`,
     userId,
@@ -247,11 +247,11 @@ export function toolVectorRow(userId: string, given: Partial<Row<'toolVectors'>>
     vector: 'AAAA',
     createdAt: now(),
     usedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function runRow(userId: string, given: Partial<Row<'runs'>> = {}): Row<'runs'> {
+export function runRow(userId: string, overrides: Partial<Row<'runs'>> = {}): Row<'runs'> {
   return {
     runId: newId('run'),
     userId,
@@ -266,6 +266,6 @@ export function runRow(userId: string, given: Partial<Row<'runs'>> = {}): Row<'r
     leaseUntil: null,
     createdAt: new Date(),
     updatedAt: new Date(),
-    ...given,
+    ...overrides,
   }
 }

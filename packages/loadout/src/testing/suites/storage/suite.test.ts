@@ -93,8 +93,8 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
   'an unknown field that is left out in silence': {
     open: withTransaction((tx) => ({
       insert(collection, row) {
-        const { extra: _, ...known } = row as typeof row & { extra?: unknown }
-        return tx.insert(collection, known as typeof row)
+        const { extra: _, ...fields } = row as typeof row & { extra?: unknown }
+        return tx.insert(collection, fields as typeof row)
       },
     })),
     foundBy: 'a value outside its enum or an unknown field is not stored',

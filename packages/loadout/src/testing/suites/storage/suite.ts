@@ -218,11 +218,11 @@ const cases: Record<string, CaseBody> = {
   },
 
   'a failed transaction changes nothing': async (storage) => {
-    const kept = threadRow('ann', { title: 'kept' })
-    await storage.transaction(ANN, (tx) => tx.insert('threads', kept))
+    const existing = threadRow('ann', { title: 'kept' })
+    await storage.transaction(ANN, (tx) => tx.insert('threads', existing))
     const failing = storage.transaction(ANN, async (tx) => {
       await tx.insert('threads', threadRow('ann'))
-      await tx.update('threads', kept.threadId, { set: { title: 'lost' } })
+      await tx.update('threads', existing.threadId, { set: { title: 'lost' } })
       throw new Error('on purpose')
     })
     const message = await failing.then(
@@ -308,14 +308,14 @@ const cases: Record<string, CaseBody> = {
   },
 
   'watchers receive only committed changes': async (storage, deadlineMs) => {
-    const heard: Change[] = []
-    const stop = await storage.watch((change) => heard.push(change))
-    equal(heard, [{ kind: 'live' }], 'what a watcher hears first')
+    const changes: Change[] = []
+    const stop = await storage.watch((change) => changes.push(change))
+    equal(changes, [{ kind: 'live' }], 'what a watcher hears first')
     const row = threadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
-    const told = { kind: 'row', collection: 'threads', userId: 'ann', id: row.threadId }
-    await eventually(() => heard.length === 2, 'the change is told', deadlineMs)
-    equal(heard[1], told, 'what is told')
+    const expected = { kind: 'row', collection: 'threads', userId: 'ann', id: row.threadId }
+    await eventually(() => changes.length === 2, 'the change is told', deadlineMs)
+    equal(changes[1], expected, 'what is told')
     await storage
       .transaction(ANN, async (tx) => {
         await tx.update('threads', row.threadId, { set: { title: 'lost' } })
@@ -323,11 +323,11 @@ const cases: Record<string, CaseBody> = {
       })
       .catch(() => {})
     await storage.transaction(ANN, (tx) => tx.delete('threads', row.threadId))
-    await eventually(() => heard.length === 3, 'the deletion is told', deadlineMs)
+    await eventually(() => changes.length === 3, 'the deletion is told', deadlineMs)
     stop()
     await storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann')))
     await new Promise((resolve) => setTimeout(resolve, 50))
-    equal(heard.slice(1), [told, told], 'all that was told')
+    equal(changes.slice(1), [expected, expected], 'all that was told')
   },
 
   'deleting a config also notifies watchers of its tools': async (storage, deadlineMs) => {
@@ -336,11 +336,11 @@ const cases: Record<string, CaseBody> = {
     await storage.transaction({ caller: 'introspection', userId: 'ann' }, (tx) =>
       tx.insert('userServerTools', toolRow('ann', config.uscoId)),
     )
-    const heard: Change[] = []
-    await storage.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await storage.watch((change) => changes.push(change))
     await storage.transaction(ANN, (tx) => tx.delete('userServerConfigs', config.uscoId))
     const tools = () =>
-      heard.some((c) => c.kind === 'row' && c.collection === 'userServerTools' && c.id === config.uscoId)
+      changes.some((c) => c.kind === 'row' && c.collection === 'userServerTools' && c.id === config.uscoId)
     await eventually(tools, 'the tools of a removed config are told by its id', deadlineMs)
   },
 

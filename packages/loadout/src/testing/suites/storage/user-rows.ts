@@ -5,7 +5,7 @@ import type { Row } from '../../../storage/storage.ts'
 const now = () => new Date()
 const soon = () => new Date(Date.now() + 60_000)
 
-export function userRow(userId: string, given: Partial<Row<'users'>> = {}): Row<'users'> {
+export function userRow(userId: string, overrides: Partial<Row<'users'>> = {}): Row<'users'> {
   return {
     userId,
     email: `${userId}@example.com`,
@@ -16,11 +16,11 @@ export function userRow(userId: string, given: Partial<Row<'users'>> = {}): Row<
     lastSignInAt: null,
     createdAt: now(),
     updatedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function accountRow(userId: string, given: Partial<Row<'accounts'>> = {}): Row<'accounts'> {
+export function accountRow(userId: string, overrides: Partial<Row<'accounts'>> = {}): Row<'accounts'> {
   return {
     accountId: newId('account'),
     userId,
@@ -29,11 +29,11 @@ export function accountRow(userId: string, given: Partial<Row<'accounts'>> = {})
     passwordHash: 'h',
     createdAt: now(),
     updatedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function sessionRow(userId: string, given: Partial<Row<'sessions'>> = {}): Row<'sessions'> {
+export function sessionRow(userId: string, overrides: Partial<Row<'sessions'>> = {}): Row<'sessions'> {
   return {
     sessionId: newId('session'),
     userId,
@@ -43,11 +43,11 @@ export function sessionRow(userId: string, given: Partial<Row<'sessions'>> = {})
     userAgent: null,
     createdAt: now(),
     updatedAt: now(),
-    ...given,
+    ...overrides,
   }
 }
 
-export function signInLinkRow(userId: string | null, given: Partial<Row<'signInLinks'>> = {}): Row<'signInLinks'> {
+export function signInLinkRow(userId: string | null, overrides: Partial<Row<'signInLinks'>> = {}): Row<'signInLinks'> {
   return {
     linkId: newId('signInLink'),
     kind: 'invite',
@@ -55,6 +55,6 @@ export function signInLinkRow(userId: string | null, given: Partial<Row<'signInL
     tokenHash: newId('signInLink'),
     expiresAt: soon(),
     createdAt: now(),
-    ...given,
+    ...overrides,
   }
 }
