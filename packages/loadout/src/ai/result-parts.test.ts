@@ -55,9 +55,9 @@ describe('the model-facing result of a call', () => {
     for (const structuredContent of [{ result: text }, { text }, text]) {
       const outcome = { ...ok({ type: 'text', text }), structuredContent }
       const sent = [
-        answerAnthropic(none, answered(outcome)),
-        answerOpenAI(none, answered(outcome)),
-        answerOpenAIChat(answered(outcome)),
+        answerAnthropic(none, completedCalls(outcome)),
+        answerOpenAI(none, completedCalls(outcome)),
+        answerOpenAIChat(completedCalls(outcome)),
         toModelOutput({ output: JSON.parse(JSON.stringify(jsonOf(outcome))) }),
         valueText(outcome),
       ]
