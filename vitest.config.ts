@@ -1,6 +1,7 @@
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { CHROMIUM, CHROMIUM_FLAGS } from './scripts/chromium.ts'
+import LongestFirst from './test/longest-first.ts'
 
 const SOURCES = ['packages', 'apps', 'examples', 'test']
 const tests = (suffix: string) => SOURCES.map((folder) => `${folder}/**/*${suffix}.ts`)
@@ -8,6 +9,8 @@ const POSTGRES = './test/start-postgres.ts'
 const PROGRAMS = './test/programs.ts'
 /** A deadline for something that never happens. No load on a machine that works reaches it. */
 const PATIENCE_MS = 180_000
+/** Of two cores: most tests wait for a process, a page or a deadline about a third of the time. */
+const WORKERS = 3
 const POLL = { poll: { timeout: 60_000 } }
 /** Tests of modules without I/O and without state: the files of a worker share what it has loaded. */
 const PURE = ['util', 'schema', 'json-schema', 'ai', 'search', 'policy', 'toolkits/import']
@@ -21,6 +24,7 @@ const OTHER_KINDS = [
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -32,7 +36,7 @@ export default defineConfig({
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 1 },
         },
       },
@@ -46,7 +50,7 @@ export default defineConfig({
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 1 },
         },
       },
@@ -58,7 +62,7 @@ export default defineConfig({
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 1 },
         },
       },
@@ -88,8 +92,7 @@ export default defineConfig({
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
-          // These tests wait for pages and processes a third of the time.
-          maxWorkers: 3,
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
         },
       },

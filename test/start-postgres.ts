@@ -46,7 +46,11 @@ export async function startPostgres(): Promise<TestPostgres> {
     // PostgreSQL does not run as root, so the package creates a user for it.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    // No test lets the machine lose its power.
+    postgresFlags: [
+      ...['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
+      ...['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    ],
     onLog: () => {},
     onError: () => {},
   })

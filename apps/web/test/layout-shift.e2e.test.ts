@@ -32,8 +32,9 @@ describe('layout shift', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
+  // Most of the time each page waits for slow answers.
   for (const width of WIDTHS)
-    it(`stays at zero at ${width} px`, async () => {
+    it.concurrent(`stays at zero at ${width} px`, async ({ expect }) => {
       const page = await app.open({ viewport: { width, height: 780 } })
       const open = await slowDown(page)
       await page.addInitScript(watch)

@@ -20,7 +20,7 @@ export interface HostileProgram {
 
 export const HOSTILE_LIMITS: ProgramLimits = {
   memoryBytes: 16 * 1024 * 1024,
-  cpuMs: 150,
+  cpuMs: 60,
   wallMs: 10_000,
   calls: 50,
   parallelCalls: 20,
