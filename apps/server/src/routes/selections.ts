@@ -1,6 +1,7 @@
 /** What a model gets with a prompt, and what a thread has loaded. What is not the caller's does not exist. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { SelectedTool, Selection } from '@loadout/core'
+import type { Selection } from '@loadout/core'
+import type { SelectedTool } from '@loadout/core/services'
 import { activationRef, resolveInput, selection as selectionSchema, toolManifest } from '@loadout/core/schema'
 import type { HostServices, Thread } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'

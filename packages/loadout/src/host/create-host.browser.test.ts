@@ -1,6 +1,7 @@
 /** The root entry at work in a page: the same host, the same toolkits, a browser's storage and key. */
 import { expect, it } from 'vitest'
-import { browserKeyRing, createHost, withExecutionContext } from '../index.ts'
+import { browserKeyRing, createHost } from '../index.ts'
+import { withExecutionContext } from '../services.ts'
 import { indexedDb } from '../storage/indexeddb.ts'
 
 it('a host in a browser keeps toolkits and their secrets over a reload', async () => {
