@@ -42,7 +42,7 @@ export async function tokenRows(set: BenchSet): Promise<{ rows: TokenRow[]; toke
   const each: number[] = []
   let [tokenizer, all, searchTools] = ['', 0, 0]
   for (const { query } of set.reported) {
-    const { tools, tokens } = await thread.resolve({ prompt: query, limit: LIMIT, model: 'openai:gpt-5' })
+    const { tools, tokens } = await thread.select({ prompt: query, limit: LIMIT, model: 'openai:gpt-5' })
     found.push(tools.flatMap(({ entry }) => idOf.get(entry.ref) ?? []))
     each.push(tokens.after)
     if (tokens.exact) all = tokens.before

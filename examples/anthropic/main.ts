@@ -34,7 +34,7 @@ const thread = host.thread({ userId: 'ann', threadId: 'support' })
 const client = new Anthropic(connection)
 
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Which orders are there? Cancel the first.' }]
-let selection = await thread.resolve({ prompt: 'Which orders are there?', limit: 1 })
+let selection = await thread.select({ prompt: 'Which orders are there?', limit: 1 })
 for (;;) {
   const { tools } = toAnthropic(selection, { messages })
   const { content } = await client.messages.create({

@@ -54,7 +54,7 @@ const { tools } = await thread.loadout()
 const serverOf = new Map(tools.map(({ modelName, toolkit }) => [modelName, toolkit]))
 
 const prompt = `What is in ${note}?`
-const selection = await thread.resolve({ prompt })
+const selection = await thread.select({ prompt })
 const { text } = await generateText({ model, prompt, stopWhen: isStepCount(5), ...toAI(selection) })
 //#endregion
 scripted.done()

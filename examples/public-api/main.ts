@@ -38,7 +38,7 @@ const thread = host.thread({ userId: 'u1', threadId: 't1' })
 await thread.activate('github')
 await thread.deactivate('github.delete_repo') // tombstone at the thread tier
 
-const selection = await thread.resolve({ prompt, limit: 12 }) // loadout → search → tools for this prompt
+const selection = await thread.select({ prompt, limit: 12 }) // loadout → search → tools for this prompt
 const answer = streamText({ model, prompt, stopWhen: isStepCount(5), ...toAI(selection) })
 const said = await answer.text
 

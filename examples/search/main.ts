@@ -23,7 +23,7 @@ const clock = { id: 'clock', name: 'Clock', tools: [tool('now', 'Tells the time.
 await host.toolkits.register(clock, { tier: 'app' })
 
 const thread = host.thread({ userId: 'ann', threadId: 'monday' })
-const selection = await thread.resolve({ prompt: 'write a letter to Bob', limit: 2, model: 'openai:gpt-5' })
+const selection = await thread.select({ prompt: 'write a letter to Bob', limit: 2, model: 'openai:gpt-5' })
 
 for (const { entry, by, score, reasons } of selection.tools) console.log(entry.modelName, by, score, reasons)
 console.log(`${selection.tokens.after} of ${selection.tokens.before} tokens`)
@@ -32,7 +32,7 @@ console.log(`${selection.tokens.after} of ${selection.tokens.before} tokens`)
 await selection.call({ name: 'search_tools', arguments: { query: 'report number 42', limit: 1 } })
 const next = selection.next()
 const done = await next.call({ name: 'mcp_reports_report_42', arguments: { text: 'all of it' } })
-const later = await thread.resolve({ prompt: 'thank you' })
+const later = await thread.select({ prompt: 'thank you' })
 //#endregion
 const names = ({ tools }: typeof selection) => tools.map(({ entry }) => entry.modelName)
 assert.deepEqual(names(selection)[0], 'mcp_clock_now')

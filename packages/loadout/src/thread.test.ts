@@ -249,7 +249,7 @@ describe('the allowed callers of a tool', () => {
     }
     for (const type of ['direct', 'code'] as const)
       expect(await call('github.create_issue', type)).toMatchObject({ status: 'ok' })
-    const selection = await thread.resolve({ prompt: 'list issues, delete the repo', narrow: { only: ['github'] } })
+    const selection = await thread.select({ prompt: 'list issues, delete the repo', narrow: { only: ['github'] } })
     expect(selection.tools.map(({ entry }) => entry.ref)).toEqual(['github.create_issue'])
   })
 })

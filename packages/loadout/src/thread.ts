@@ -74,7 +74,7 @@ export interface Thread extends ThreadAddress {
   /** Every tool there is, with why it is carried or not, and what would be decided; with a prompt, how well it fits that. */
   explain(narrow?: Narrowing & { prompt?: string | undefined }): Promise<Explanation[]>
   /** What a model gets with this prompt: what never waits, what is loaded, and what the prompt needs. */
-  resolve(options: ResolveOptions & { narrow?: Narrowing }): Promise<Selection>
+  select(options: ResolveOptions & { narrow?: Narrowing }): Promise<Selection>
   /** Loads tools for this and the following prompts; `sticky` keeps them until they are unloaded. */
   load(refs: readonly string[], options?: { sticky?: boolean }): Promise<void>
   /** These, or all that were loaded. */

@@ -49,7 +49,7 @@ const chosen = (selection: { tools: ReadonlyArray<{ entry: { ref: string } }> })
 
 describe('thread.resolve', () => {
   it('returns always-on tools, tools that match the prompt, and search_tools', async () => {
-    const selection = await host.thread(ann).resolve({ prompt: 'create an issue in the repository', limit: 2 })
+    const selection = await host.thread(ann).select({ prompt: 'create an issue in the repository', limit: 2 })
     expect(chosen(selection)).toEqual([
       'clock.now',
       'github.create_issue',
@@ -81,7 +81,7 @@ describe('thread.resolve', () => {
     await register({ name: 'paper', tools: [tool('print_ledger', 'Prints what the ledger says.')] })
     const thread = host.thread(ann)
     const ofLedger = (selection: Selection) => chosen(selection).filter((ref) => ref.endsWith('_ledger'))
-    const plain = await thread.resolve({ prompt: 'book and close the ledger', limit: 2 })
+    const plain = await thread.select({ prompt: 'book and close the ledger', limit: 2 })
     expect(ofLedger(plain)).toEqual(['paper.print_ledger'])
     expect(plain.deferred.every(({ allowedCallers }) => allowedCallers.includes('direct'))).toBe(true)
     const found = await plain.call({
@@ -90,12 +90,12 @@ describe('thread.resolve', () => {
     })
     expect(JSON.stringify(found)).toContain('print_ledger')
     expect(JSON.stringify(found)).not.toContain('mcp_coded')
-    const coded = await thread.resolve({ prompt: 'book and close the ledger', limit: 3, programs: true })
+    const coded = await thread.select({ prompt: 'book and close the ledger', limit: 3, programs: true })
     expect(ofLedger(coded)).toEqual(['paper.print_ledger'])
     const declared = coded.tools.find(({ entry }) => entry.tool === 'run_code')?.entry.manifest.description
     for (const name of ['book_ledger', 'close_ledger', 'audit_ledger']) expect(declared).toContain(name)
     expect(coded.tokens.after).toBe(coded.tools.reduce((sum, one) => sum + one.tokens, 0))
-    const served = await thread.resolve({ prompt: 'book the ledger', limit: 1, callers: ['direct', 'code'] })
+    const served = await thread.select({ prompt: 'book the ledger', limit: 1, callers: ['direct', 'code'] })
     expect(ofLedger(served)).toEqual(expect.arrayContaining(['always.audit_ledger', 'coded.book_ledger']))
     expect(plain.tokens.before).toBeLessThan(served.tokens.before)
     const more = await served.call({ name: 'search_tools', arguments: { query: 'close the ledger' } })
@@ -104,22 +104,22 @@ describe('thread.resolve', () => {
 
   it('selects tools for one call without loading them into the thread', async () => {
     const thread = host.thread(ann)
-    await thread.resolve({ prompt: 'send an e-mail' })
+    await thread.select({ prompt: 'send an e-mail' })
     expect(await thread.loaded()).toEqual([])
-    expect(chosen(await thread.resolve({ prompt: '' }))).toEqual(['clock.now', 'loadout.search_tools'])
+    expect(chosen(await thread.select({ prompt: '' }))).toEqual(['clock.now', 'loadout.search_tools'])
   })
 
   it('keeps to its token budget and reports dropped tools', async () => {
     const thread = host.thread(ann)
-    const free = await thread.resolve({ prompt: 'issues', limit: 3 })
-    const tight = await thread.resolve({ prompt: 'issues', limit: 3, maxTokens: free.tokens.after - 1 })
+    const free = await thread.select({ prompt: 'issues', limit: 3 })
+    const tight = await thread.select({ prompt: 'issues', limit: 3, maxTokens: free.tokens.after - 1 })
     expect(tight.tokens.after).toBeLessThan(free.tokens.after)
     expect(tight.dropped).toHaveLength(1)
     expect(tight.dropped[0]?.reason).toContain('maxTokens')
     // Three dollars a million: a hundredth of a cent buys 33 tokens.
-    const paid = await thread.resolve({ prompt: 'issues', costLimit: 0.0001, pricePerMillion: 3 })
+    const paid = await thread.select({ prompt: 'issues', costLimit: 0.0001, pricePerMillion: 3 })
     expect(paid.tokens.after).toBeLessThanOrEqual(33)
-    await expect(thread.resolve({ prompt: 'x', costLimit: 1 })).rejects.toMatchObject({
+    await expect(thread.select({ prompt: 'x', costLimit: 1 })).rejects.toMatchObject({
       code: 'invalid-input',
       errors: [{ path: 'pricePerMillion' }],
     })
@@ -128,7 +128,7 @@ describe('thread.resolve', () => {
   it('does not count loaded tools against the search limit', async () => {
     const thread = host.thread(ann)
     await thread.load(['github.list_issues', 'github.create_issue'])
-    const selection = await thread.resolve({ prompt: 'merge a pull request about issues in a repository', limit: 1 })
+    const selection = await thread.select({ prompt: 'merge a pull request about issues in a repository', limit: 1 })
     expect(chosen(selection)).toContain('github.merge_pull_request')
     expect(selection.tools.find(({ entry }) => entry.ref === 'github.list_issues')).toMatchObject({
       by: 'loaded',
@@ -139,7 +139,7 @@ describe('thread.resolve', () => {
   it('lists deferred tools that match the prompt first', async () => {
     await register({ name: 'more', tools: Array.from({ length: 90 }, (_, at) => tool(`other_${at}`, 'Does more.')) })
     await register({ name: 'zoo', tools: [tool('feed', 'Feeds the animals.'), tool('wash', 'Washes the animals.')] })
-    const { deferred, tools } = await host.thread(ann).resolve({ prompt: 'animals', limit: 1 })
+    const { deferred, tools } = await host.thread(ann).select({ prompt: 'animals', limit: 1 })
     const found = [tools.find(({ by }) => by === 'search')?.entry, deferred[0]].map((entry) => entry?.ref)
     expect(found.sort()).toEqual(['zoo.feed', 'zoo.wash'])
   })
@@ -147,12 +147,12 @@ describe('thread.resolve', () => {
   it('returns every tool when all of them cost no more than search_tools', async () => {
     const bob = host.thread({ userId: 'bob', threadId: 'small' })
     await register({ name: 'tiny', tools: [tool('a', 'One.'), tool('b', 'Two.')] }, 'bob')
-    const selection = await bob.resolve({ prompt: 'one' })
+    const selection = await bob.select({ prompt: 'one' })
     expect(chosen(selection).sort()).toEqual(['tiny.a', 'tiny.b'])
     expect(selection.tokens.after).toBe(selection.tokens.before)
-    expect(chosen(await bob.resolve({ prompt: 'one', limit: 1 }))).toEqual(['tiny.a', 'loadout.search_tools'])
+    expect(chosen(await bob.select({ prompt: 'one', limit: 1 }))).toEqual(['tiny.a', 'loadout.search_tools'])
     await host.preferences.update('bob', { autoLoadTools: false })
-    expect(chosen(await bob.resolve({ prompt: 'one' }))).toEqual(['loadout.search_tools'])
+    expect(chosen(await bob.select({ prompt: 'one' }))).toEqual(['loadout.search_tools'])
   })
 
   it.each<[string, (thread: ReturnType<HostServices['thread']>) => Promise<unknown>]>([
@@ -180,7 +180,7 @@ describe('thread.resolve', () => {
   })
 
   it('counts tokens for the model family and reports a substitute tokenizer', async () => {
-    const { tokens } = await host.thread(ann).resolve({ prompt: 'issues', model: 'anthropic:claude' })
+    const { tokens } = await host.thread(ann).select({ prompt: 'issues', model: 'anthropic:claude' })
     expect(tokens.tokenizer).toBe('o200k_base, standing in for anthropic')
   })
 
@@ -189,19 +189,19 @@ describe('thread.resolve', () => {
       { role: 'user', content: 'we talk about e-mail' },
       { role: 'assistant', content: [{ type: 'tool-call', toolName: 'mcp_many_thing_7' }] },
     ]
-    const selection = await host.thread(ann).resolve({ prompt: 'send it', history, limit: 1 })
+    const selection = await host.thread(ann).select({ prompt: 'send it', history, limit: 1 })
     expect(chosen(selection)).toEqual(['clock.now', 'many.thing_7', 'mail.send_mail', 'loadout.search_tools'])
   })
 
   it('returns always-on tools and search_tools when the user turned off auto-loading', async () => {
     await host.preferences.update('ann', { autoLoadTools: false })
-    expect(chosen(await host.thread(ann).resolve({ prompt: 'issues' }))).toEqual(['clock.now', 'loadout.search_tools'])
+    expect(chosen(await host.thread(ann).select({ prompt: 'issues' }))).toEqual(['clock.now', 'loadout.search_tools'])
   })
 
   it('selects no tool that is unavailable in the thread or the call', async () => {
     const thread = host.thread(ann)
     await thread.deactivate('github.create_issue')
-    const selection = await thread.resolve({ prompt: 'create an issue', narrow: { except: ['github.list_*'] } })
+    const selection = await thread.select({ prompt: 'create an issue', narrow: { except: ['github.list_*'] } })
     expect(chosen(selection).filter((ref) => ref.startsWith('github'))).toEqual([])
     expect(selection.deferred.map(({ ref }) => ref)).not.toContain('github.create_issue')
   })
@@ -210,7 +210,7 @@ describe('thread.resolve', () => {
 describe('search_tools', () => {
   it('returns signatures and adds the found tools to the next step and to the thread', async () => {
     const thread = host.thread(ann)
-    const selection = await thread.resolve({ prompt: 'what time is it', limit: 1 })
+    const selection = await thread.select({ prompt: 'what time is it', limit: 1 })
     const outcome = await selection.call({ name: 'search_tools', arguments: { query: 'send an e-mail', limit: 1 } })
     expect(outcome).toMatchObject({
       status: 'ok',
@@ -223,7 +223,7 @@ describe('search_tools', () => {
     expect(next.tokens.after).toBeGreaterThan(selection.tokens.after)
     expect(await next.call({ name: 'mcp_mail_send_mail', arguments: { to: 'bob' } })).toMatchObject({ status: 'ok' })
     expect(await thread.loaded()).toEqual([{ ref: 'mail.send_mail', sticky: false }])
-    expect(chosen(await thread.resolve({ prompt: 'what time is it', limit: 1 }))).toContain('mail.send_mail')
+    expect(chosen(await thread.select({ prompt: 'what time is it', limit: 1 }))).toContain('mail.send_mail')
     expect(events).toContainEqual({ type: 'tool-loaded', ...ann, ref: 'mail.send_mail' })
   })
 
@@ -243,7 +243,7 @@ describe('search_tools', () => {
   it('adds found tools only to the following steps when the thread does not keep them', async () => {
     await host.threads.create('ann', { id: 'work', settings: { keepFound: false } })
     const thread = host.thread(ann)
-    const selection = await thread.resolve({ prompt: 'time', limit: 1 })
+    const selection = await thread.select({ prompt: 'time', limit: 1 })
     await selection.call({ name: 'search_tools', arguments: { query: 'send an e-mail', limit: 1 } })
     expect(chosen(selection.next())).toContain('mail.send_mail')
     expect(await thread.loaded()).toEqual([])
@@ -251,7 +251,7 @@ describe('search_tools', () => {
 
   it('finds only tools that are available to the caller', async () => {
     const thread = host.thread(ann)
-    const selection = await thread.resolve({ prompt: 'time', narrow: { except: ['mail'] } })
+    const selection = await thread.select({ prompt: 'time', narrow: { except: ['mail'] } })
     const outcome = await selection.call({ name: 'search_tools', arguments: { query: 'send an e-mail' } })
     expect(JSON.stringify(outcome)).not.toContain('mail.send_mail')
     await register({ name: 'secret', tools: [tool('hidden_mail', 'Sends an e-mail in secret.')] }, 'bob')
@@ -263,7 +263,7 @@ describe('search_tools', () => {
     'content' in outcome ? (outcome.content as Array<{ text: string }>).map((block) => block.text).join('\n') : ''
 
   it('ranks tools that the model lacks first and lists those it already has', async () => {
-    const selection = await host.thread(ann).resolve({ prompt: 'create an issue', limit: 1 })
+    const selection = await host.thread(ann).select({ prompt: 'create an issue', limit: 1 })
     expect(chosen(selection)).toContain('github.create_issue')
     const outcome = await selection.call({ name: 'search_tools', arguments: { query: 'create an issue', limit: 1 } })
     const [fresh, known] = textOf(outcome).split('These you have already:')
@@ -291,15 +291,15 @@ describe('search_tools', () => {
 
   it('reports once which tools the next step has no room for', async () => {
     const thread = host.thread(ann)
-    const { tokens } = await thread.resolve({ prompt: '' })
-    const selection = await thread.resolve({ prompt: '', maxTokens: tokens.after + 40 })
+    const { tokens } = await thread.select({ prompt: '' })
+    const selection = await thread.select({ prompt: '', maxTokens: tokens.after + 40 })
     const search = (query: string) => selection.call({ name: 'search_tools', arguments: { query, limit: 2 } })
     expect(textOf(await search('list issues of a repository'))).toContain('There is no room for mcp_github_')
     await search('create an issue in a repository')
     const { dropped } = selection.next().next()
     expect(dropped.length).toBeGreaterThan(0)
     expect(new Set(dropped.map(({ ref }) => ref)).size).toBe(dropped.length)
-    const roomy = await thread.resolve({ prompt: '' })
+    const roomy = await thread.select({ prompt: '' })
     expect(textOf(await roomy.call({ name: 'search_tools', arguments: { query: 'e-mail' } }))).not.toContain('no room')
   })
 
@@ -347,7 +347,7 @@ describe('tools loaded in a thread', () => {
     const thread = host.thread(ann)
     await thread.load(['mail.find_mail'], { sticky: true })
     await thread.load(['github.list_issues'])
-    expect(chosen(await thread.resolve({ prompt: '' }))).toEqual([
+    expect(chosen(await thread.select({ prompt: '' }))).toEqual([
       'clock.now',
       'mail.find_mail',
       'github.list_issues',
@@ -355,7 +355,7 @@ describe('tools loaded in a thread', () => {
     ])
     await expect(thread.load(['nobody.knows'])).rejects.toMatchObject({ code: 'not-carried' })
     await thread.deactivate('mail')
-    expect(chosen(await thread.resolve({ prompt: '' }))).not.toContain('mail.find_mail')
+    expect(chosen(await thread.select({ prompt: '' }))).not.toContain('mail.find_mail')
     await thread.unload()
     expect(await thread.loaded()).toEqual([])
     expect(events).toContainEqual({ type: 'tool-unloaded', ...ann, ref: 'github.list_issues' })
@@ -389,7 +389,7 @@ describe('tools loaded in a thread', () => {
     expect(await thread.loaded()).toEqual([])
     expect(events).toContainEqual({ type: 'tool-unloaded', ...ann, ref: 'mail.find_mail' })
     await register({ name: 'mail', tools: [tool('find_mail', 'Deletes everything.')] })
-    expect(chosen(await thread.resolve({ prompt: '' }))).toEqual(['clock.now', 'loadout.search_tools'])
+    expect(chosen(await thread.select({ prompt: '' }))).toEqual(['clock.now', 'loadout.search_tools'])
   })
 
   it('are not listed and take no room after their app toolkit is removed', async () => {

@@ -65,7 +65,7 @@ describe('execution flow', () => {
     await Promise.all(registered.map(({ stored }) => host.catalog.introspect(stored, 'ann')))
 
     const thread = host.thread({ userId: 'ann', threadId: 't' })
-    const selection = await thread.resolve({ prompt: '' })
+    const selection = await thread.select({ prompt: '' })
     const model = await startModelServer([
       { answer: { calls: [{ name: `${SAFE}read_text_file`, arguments: { path: file } }] } },
       { answer: { calls: [{ name: 'mcp_everything_get-tiny-image' }] } },
@@ -128,7 +128,7 @@ describe('config entry points', () => {
   it('include option B: mcpServers given to the engine are discovered and registered when execution starts', async () => {
     await using host = open({ filesystem: { command: node, args: [FILESYSTEM, folder] } })
     const thread = host.thread({ userId: 'ann', threadId: 't' })
-    const { tools } = await thread.resolve({ prompt: 'read a file', limit: 100 })
+    const { tools } = await thread.select({ prompt: 'read a file', limit: 100 })
     expect(tools.map(({ entry }) => entry.modelName)).toContain('mcp_filesystem_read_text_file')
     const outcome = await thread.call({ name: 'mcp_filesystem_read_text_file', arguments: { path: file } })
     expect(outcome).toMatchObject({ status: 'ok', content: [{ type: 'text', text: 'root:x:0:0' }] })

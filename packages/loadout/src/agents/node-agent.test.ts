@@ -62,7 +62,7 @@ function logged(responses = new Map<string, Json>(), made = new Map<string, Agen
         signal: controller.signal,
         call,
         async resolve(options) {
-          const selection = await thread.resolve(options)
+          const selection = await thread.select(options)
           return { ...selection, call: (one) => (more.call ?? call)({ id: '', ...one }) }
         },
         spend: () => {},

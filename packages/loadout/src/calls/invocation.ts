@@ -31,7 +31,7 @@ type Door = (call: NamedCall) => Promise<CallOutcome>
 export interface InvocationTools {
   readonly loadout: Loadout
   /** What a model gets with this prompt, of what is carried. `through`: the door that its calls take on their way to `call`. */
-  resolve(options: ResolveOptions, through?: Door): Promise<Selection>
+  select(options: ResolveOptions, through?: Door): Promise<Selection>
   /** Calls a tool by the name that a model saw, or by its ref. */
   call: Door
 }
@@ -110,7 +110,7 @@ function createInvocation(parts: CreateDeps, setup: Setup, invoked: Invoked): In
     get loadout() {
       return all.loadout
     },
-    resolve: all.resolve,
+    select: all.select,
     call: all.call,
     narrowed: (narrowing) => toolsOf(narrow(loadout, narrowing)),
     release,
@@ -139,7 +139,7 @@ function carrying(parts: CreateDeps, loadout: Loadout, way: Carrying): Invocatio
     get loadout() {
       return shown
     },
-    async resolve(options, through = (call) => tools.call(call)) {
+    async select(options, through = (call) => tools.call(call)) {
       const kept = threadId === undefined ? [] : await parts.loaded.list({ userId, threadId })
       const place = { userId, threadId, loadout, own: shown === loadout ? [] : [READ_ENTRY], loaded: kept }
       // No program of ours is offered here.

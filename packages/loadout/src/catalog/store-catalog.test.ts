@@ -119,7 +119,7 @@ describe('a long list or description', () => {
     ])
     const selection = await host
       .thread({ userId: 'ann', threadId: 't' })
-      .resolve({ prompt: 'read the file of the folder' })
+      .select({ prompt: 'read the file of the folder' })
     const given = selection.tools.find(({ entry }) => entry.ref === 'kit.long')?.entry.manifest.description ?? ''
     expect(given.length).toBeLessThanOrEqual(8192)
     expect(given).toMatch(/you name\.…$/)

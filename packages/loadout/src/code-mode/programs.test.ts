@@ -241,7 +241,7 @@ describe('thread.run', () => {
     expect((await value({})).structuredContent?.value).toBe('a rate')
     expect((await value({ narrow: { except: ['shop.get-rate'] } })).structuredContent?.value).not.toBe('a rate')
     expect((await value({ rules: [rule('shop.get-rate', 'deny')] })).structuredContent?.value).toBe('denied')
-    const selection = await host.thread(ann).resolve({ prompt: 'x', programs: true, narrow: { only: ['shop.orders'] } })
+    const selection = await host.thread(ann).select({ prompt: 'x', programs: true, narrow: { only: ['shop.orders'] } })
     expect(
       ((await selection.call(call)) as { structuredContent?: { value?: unknown } }).structuredContent?.value,
     ).not.toBe('a rate')
@@ -274,8 +274,8 @@ describe('run_code in a selection', () => {
     tools.map(({ entry }) => entry.modelName)
 
   it('includes declarations of the found tools and counts its tokens', async () => {
-    const plain = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 2 })
-    const selection = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 2, programs: true })
+    const plain = await host.thread(ann).select({ prompt: 'refund an order', limit: 2 })
+    const selection = await host.thread(ann).select({ prompt: 'refund an order', limit: 2, programs: true })
     expect(names(selection)).toContain('run_code')
     expect(names(selection).filter((name) => name !== 'run_code')).toEqual(names(plain))
     const offered = selection.tools.find(({ entry }) => entry.modelName === 'run_code')
@@ -286,7 +286,7 @@ describe('run_code in a selection', () => {
   })
 
   it('replaces all tools that programs may call when it is the only tool', async () => {
-    const selection = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 3, programs: 'only' })
+    const selection = await host.thread(ann).select({ prompt: 'refund an order', limit: 3, programs: 'only' })
     expect(names(selection)).toContain('run_code')
     expect(names(selection).filter((name) => name.startsWith('mcp_shop_'))).toEqual([])
     expect(selection.deferred.map(({ ref }) => ref)).toContain('shop.refund')
@@ -294,7 +294,7 @@ describe('run_code in a selection', () => {
 
   it('is missing with a warning on a host without an executor', async () => {
     await using plain = createServices()
-    const { warnings } = await plain.thread(ann).resolve({ prompt: 'x', programs: true })
+    const { warnings } = await plain.thread(ann).select({ prompt: 'x', programs: true })
     expect(warnings).toEqual(['This host runs no programs: it has no executor.'])
   })
 })

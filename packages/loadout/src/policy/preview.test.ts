@@ -40,7 +40,7 @@ describe('a tool that a rule denies', () => {
         { kind: 'policy', speaks: 'against', tier: 'app', detail: expect.stringContaining('"kit.delete_repo"') },
       ],
     })
-    const selection = await host.thread(ann).resolve({ prompt: 'delete the repository' })
+    const selection = await host.thread(ann).select({ prompt: 'delete the repository' })
     expect(JSON.stringify(selection)).not.toContain('delete_repo')
     const found = await selection.call({ name: 'search_tools', arguments: { query: 'delete the repository' } })
     expect(JSON.stringify(found)).not.toContain('delete_repo')
@@ -89,9 +89,9 @@ describe('a tool that a rule denies', () => {
     await start({ policy: [rule('kit.delete_repo', { caller: 'direct' }, 'deny')] })
     const { tools: all } = await host.thread(ann).loadout()
     expect(all.find(({ tool: name }) => name === 'delete_repo')?.allowedCallers).toEqual(['code'])
-    const selection = await host.thread(ann).resolve({ prompt: 'delete the repository' })
+    const selection = await host.thread(ann).select({ prompt: 'delete the repository' })
     expect(JSON.stringify(selection)).not.toContain('delete_repo')
-    const served = await host.thread(ann).resolve({ prompt: 'delete the repository', callers: ['code', 'direct'] })
+    const served = await host.thread(ann).select({ prompt: 'delete the repository', callers: ['code', 'direct'] })
     expect(JSON.stringify(served.tools)).toContain('delete_repo')
   })
 

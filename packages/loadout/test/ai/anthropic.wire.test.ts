@@ -28,7 +28,7 @@ async function talk({ thread, script, search = 'client', stream = false, message
   const server = await serve(script)
   const client = new Anthropic({ apiKey: 'key', baseURL: server.baseUrl.anthropic, maxRetries: 0 })
   messages.push({ role: 'user', content: PROMPT })
-  let selection = await thread.resolve({ prompt: PROMPT, limit: 1 })
+  let selection = await thread.select({ prompt: PROMPT, limit: 1 })
   for (let step = 0; step < 10; step++) {
     const { tools } = toAnthropic(selection, { search, messages })
     const request = { model: 'claude-opus-5-5', max_tokens: 1000, tools, messages: withoutLost(messages, tools) }

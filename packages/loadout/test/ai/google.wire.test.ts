@@ -58,7 +58,7 @@ const sent = () => server.requests[0]?.tools[0]?.parametersJsonSchema as { prope
 
 it('the Google API rejects an unprojected server schema with the reason', async () => {
   const model = await start(script)
-  const form = toAI(await thread().resolve({ prompt: 'Ship it.' }))
+  const form = toAI(await thread().select({ prompt: 'Ship it.' }))
   await expect(generateText({ model, prompt: 'Ship it.', maxRetries: 0, ...form })).rejects.toThrow(
     '"$schema" is not supported',
   )
@@ -66,7 +66,7 @@ it('the Google API rejects an unprojected server schema with the reason', async 
 
 it('the Google API accepts a projected schema, the tool gets the arguments, and losses are reported', async () => {
   const model = await start(script)
-  const form = toAI(await thread().resolve({ prompt: 'Ship it.' }), { schemas: 'gemini-json' })
+  const form = toAI(await thread().select({ prompt: 'Ship it.' }), { schemas: 'gemini-json' })
   const { text } = await generateText({ model, prompt: 'Ship it.', maxRetries: 0, stopWhen: isStepCount(3), ...form })
   server.done()
   expect([text, given.at(-1)]).toEqual(['Shipped.', args])

@@ -34,7 +34,7 @@ interface Talk {
 async function talk({ thread, script, search = 'client', stream = false, input = [] }: Talk) {
   const { server, client } = await connect(script)
   input.push({ role: 'user', content: PROMPT })
-  let selection = await thread.resolve({ prompt: PROMPT, limit: 1 })
+  let selection = await thread.select({ prompt: PROMPT, limit: 1 })
   for (let step = 0; step < 10; step++) {
     const { tools } = toOpenAI(selection, { search, input })
     const request = { model: 'gpt-5.6', store: false, tools, input }

@@ -67,7 +67,7 @@ async function withAnthropic(talk: Talk) {
   server = await startModelServer(talk.script)
   const client = new Anthropic({ apiKey: 'key', baseURL: server.baseUrl.anthropic, maxRetries: 0 })
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: PROMPT }]
-  const selection = await thread().resolve({ prompt: PROMPT })
+  const selection = await thread().select({ prompt: PROMPT })
   const again: Array<() => Promise<unknown>> = []
   let container: string | undefined
   for (let step = 0; step < 10; step++) {
@@ -96,7 +96,7 @@ async function withOpenAI(talk: Talk) {
   server = await startModelServer(talk.script)
   const client = new OpenAI({ apiKey: 'key', baseURL: server.baseUrl.openai, maxRetries: 0 })
   const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: PROMPT }]
-  const selection = await thread().resolve({ prompt: PROMPT })
+  const selection = await thread().select({ prompt: PROMPT })
   const again: Array<() => Promise<unknown>> = []
   for (let step = 0; step < 10; step++) {
     const { tools } = toOpenAI(selection, { input, programs: true })

@@ -87,7 +87,7 @@ const script = (search: keyof typeof searches): ModelStep[] => [
 async function byAnthropic(thread: Thread): Promise<string> {
   const client = new Anthropic({ apiKey: 'key', baseURL: server.baseUrl.anthropic, maxRetries: 0 })
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: PROMPT }]
-  for (let selection = await thread.resolve({ prompt: PROMPT, limit: 0 }); ; selection = selection.next()) {
+  for (let selection = await thread.select({ prompt: PROMPT, limit: 0 }); ; selection = selection.next()) {
     const { tools } = toAnthropic(selection, { messages })
     const { content } = await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 1000, tools, messages })
     messages.push({ role: 'assistant', content })
@@ -102,7 +102,7 @@ async function byAnthropic(thread: Thread): Promise<string> {
 async function byResponses(thread: Thread): Promise<string> {
   const client = new OpenAI({ apiKey: 'key', baseURL: server.baseUrl.openai, maxRetries: 0 })
   const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: PROMPT }]
-  for (let selection = await thread.resolve({ prompt: PROMPT, limit: 0 }); ; selection = selection.next()) {
+  for (let selection = await thread.select({ prompt: PROMPT, limit: 0 }); ; selection = selection.next()) {
     const { tools } = toOpenAI(selection, { input })
     const response = await client.responses.create({ model: 'gpt-5.6', store: false, tools, input })
     input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]))
@@ -115,7 +115,7 @@ async function byResponses(thread: Thread): Promise<string> {
 async function byChat(thread: Thread): Promise<string> {
   const client = new OpenAI({ apiKey: 'key', baseURL: server.baseUrl.openai, maxRetries: 0 })
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: PROMPT }]
-  for (let selection = await thread.resolve({ prompt: PROMPT, limit: 0 }); ; selection = selection.next()) {
+  for (let selection = await thread.select({ prompt: PROMPT, limit: 0 }); ; selection = selection.next()) {
     const { tools } = toOpenAIChat(selection)
     const { choices } = await client.chat.completions.create({ model: 'gpt-5.6', tools, messages })
     const message = choices[0]?.message as OpenAI.ChatCompletionMessage
@@ -127,7 +127,7 @@ async function byChat(thread: Thread): Promise<string> {
 }
 
 const bySDK = (model: () => LanguageModel, schemas?: SchemaProvider) => async (thread: Thread) => {
-  const selection = await thread.resolve({ prompt: PROMPT, limit: 0 })
+  const selection = await thread.select({ prompt: PROMPT, limit: 0 })
   const form = toAI(selection, { schemas, onPending: (_, approval) => person(approval) })
   return (await generateText({ model: model(), prompt: PROMPT, maxRetries: 0, stopWhen: isStepCount(9), ...form })).text
 }

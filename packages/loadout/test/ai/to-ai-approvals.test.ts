@@ -30,7 +30,7 @@ async function start(script: ModelScript) {
     { tier: 'app' },
   )
   server = await startModelServer(script)
-  return host.thread({ userId: 'ann', threadId: 't' }).resolve({ prompt: 'Refund a-1.' })
+  return host.thread({ userId: 'ann', threadId: 't' }).select({ prompt: 'Refund a-1.' })
 }
 
 const refund = { calls: [{ name: REFUND, arguments: { order: 'a-1' }, id: 'toolu_1' }] }

@@ -29,7 +29,7 @@ interface Talk {
 
 async function talk({ thread = fixture().thread(), script, model, search, stream = false, messages = [] }: Talk) {
   const server = await serve(script)
-  const selection = await thread.resolve({ prompt: PROMPT, limit: 1 })
+  const selection = await thread.select({ prompt: PROMPT, limit: 1 })
   const calls: string[] = []
   const counted = {
     ...selection,

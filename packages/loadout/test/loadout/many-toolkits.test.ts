@@ -33,7 +33,7 @@ describe('a thread of a user with 79 toolkits', () => {
   it('has the tools of all of them without a cap', async () => {
     expect((await host.preferences.get('ann')).maxServersPerThread).toBeUndefined()
     expect((await toolkitsIn()).size).toBe(COUNT)
-    const selection = await host.thread(ann).resolve({ prompt: 'plan a route by car to Munich', limit: 1 })
+    const selection = await host.thread(ann).select({ prompt: 'plan a route by car to Munich', limit: 1 })
     expect(selection.tools[0]?.entry.ref).toBe('kit-78.plan_route')
     expect(selection.tools.length + selection.deferred.length).toBe(COUNT + 1)
     expect(selection).toMatchObject({ dropped: [], warnings: [] })
@@ -42,7 +42,7 @@ describe('a thread of a user with 79 toolkits', () => {
 
   it('keeps the toolkits that match the prompt when a cap is set, and names the others', async () => {
     await host.preferences.update('ann', { maxServersPerThread: 2 })
-    const selection = await host.thread(ann).resolve({ prompt: 'plan a route by car to Munich', limit: 1 })
+    const selection = await host.thread(ann).select({ prompt: 'plan a route by car to Munich', limit: 1 })
     expect(selection.tools[0]?.entry.ref).toBe('kit-78.plan_route')
     const dropped = selection.dropped.map(({ ref }) => ref)
     expect(dropped).toHaveLength(COUNT - 2)
@@ -53,7 +53,7 @@ describe('a thread of a user with 79 toolkits', () => {
 
   it('calls the tool that a prompt selected under a cap', async () => {
     await host.preferences.update('ann', { maxServersPerThread: 1 })
-    const selection = await host.thread(ann).resolve({ prompt: 'plan a route by car to Munich', limit: 1 })
+    const selection = await host.thread(ann).select({ prompt: 'plan a route by car to Munich', limit: 1 })
     const call = { name: 'mcp_kit-78_plan_route', arguments: {} }
     expect(await selection.call(call)).toMatchObject({ status: 'ok', content: [{ text: 'did plan_route' }] })
     const invoice = { name: 'kit-40.send_invoice', arguments: {} }
@@ -65,7 +65,7 @@ describe('a thread of a user with 79 toolkits', () => {
     await host.thread(ann).load(['kit-3.list_issues'])
     await host.preferences.update('ann', { maxServersPerThread: 1 })
     await expect.poll(() => toolkitsIn()).toEqual(new Set(['kit-40']))
-    const selection = await host.thread(ann).resolve({ prompt: 'plan a route by car to Munich' })
+    const selection = await host.thread(ann).select({ prompt: 'plan a route by car to Munich' })
     expect(selection.tools.map(({ entry }) => entry.ref)).toContain('kit-3.list_issues')
   })
 

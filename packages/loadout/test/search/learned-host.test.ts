@@ -48,7 +48,7 @@ it('the prompt of a successful call finds its tool for the same user', async () 
 
 it('a model call after a prompt is learned with that prompt', async () => {
   const { host, rows } = world()
-  const selection = await host.thread(ann).resolve({ prompt: 'a letter for the picnic' })
+  const selection = await host.thread(ann).select({ prompt: 'a letter for the picnic' })
   await selection.call({ name: 'app.write', arguments: {} })
   await expect.poll(rows).toMatchObject([{ tool: 'write', successes: 1 }])
   expect((await rows())[0]?.examplesJson).toMatchObject([{ text: 'a letter for the picnic' }])

@@ -27,7 +27,7 @@ async function select() {
     { name: 'odd', inputSchema: odd, execute },
   ]
   await host.toolkits.register({ name: 'kit', tools, deferLoading: false }, { tier: 'app' })
-  return { host, selection: await host.thread({ userId: 'ann', threadId: 't' }).resolve({ prompt: '' }) }
+  return { host, selection: await host.thread({ userId: 'ann', threadId: 't' }).select({ prompt: '' }) }
 }
 const [FIND, SET, ODD] = ['mcp_kit_find', 'mcp_kit_set', 'mcp_kit_odd']
 

@@ -65,7 +65,7 @@ afterEach(async () => {
 })
 
 const resolve = (host: HostServices): Promise<Selection> =>
-  host.thread(ann).resolve({ prompt: 'orders of the shop', limit: 10 })
+  host.thread(ann).select({ prompt: 'orders of the shop', limit: 10 })
 const by = (selection: Selection, [name, id]: [name: string, id: string], args = {}): Promise<CallOutcome> =>
   selection.call({ name, id, arguments: args, caller: { type: 'code', toolId: 'srvtoolu_1' } })
 const first = <T>(all: readonly T[]): T => all[0] as T

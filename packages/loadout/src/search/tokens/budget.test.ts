@@ -32,7 +32,7 @@ it('a host uses the prices that its app sets', async () => {
   await using host = createServices({ tools, search: { prices: PRICES } })
   const { tokens } = await host
     .thread({ userId: 'ann', threadId: 't' })
-    .resolve({ prompt: 'count to two', model: 'openai:gpt-5', costLimit: 0.0001 })
+    .select({ prompt: 'count to two', model: 'openai:gpt-5', costLimit: 0.0001 })
   expect(tokens.before).toBeGreaterThan(50)
   expect(tokens.after).toBeLessThanOrEqual(50)
 })
