@@ -88,8 +88,8 @@ async function second(): Promise<void> {
   rows.push(['list, compressed', `${Math.round(gzipSync(JSON.stringify({ toolkits: list })).length / 1000)} kB`])
   const thread = host.thread({ userId: 'ann', threadId: 't' })
   const prompt = 'archive the invoice of a customer'
-  await measured('first selection over all of them', () => thread.resolve({ prompt }))
-  await measured('second selection', () => thread.resolve({ prompt: 'list the members of a team' }))
+  await measured('first selection over all of them', () => thread.select({ prompt }))
+  await measured('second selection', () => thread.select({ prompt: 'list the members of a team' }))
   globalThis.gc?.()
   rows.push(['heap of the host', `${Math.round(process.memoryUsage().heapUsed / MB)} MB`])
   rows.push(['resident memory of the host', `${Math.round(process.memoryUsage().rss / MB)} MB`])

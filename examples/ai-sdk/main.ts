@@ -18,7 +18,7 @@ import { toAI } from '@loadout/core/ai'
 import { generateText, isStepCount } from 'ai'
 
 const prompt = 'Which orders are there? Cancel the first.'
-const selection = await thread.resolve({ prompt: 'Which orders are there?', limit: 1 })
+const selection = await thread.select({ prompt: 'Which orders are there?', limit: 1 })
 const { text } = await generateText({ model, prompt, stopWhen: isStepCount(10), ...toAI(selection) })
 //#endregion
 server.done()

@@ -18,7 +18,7 @@ import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '@loadout/c
 
 const client = new Anthropic(connection)
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Which region sold the most?' }]
-const selection = await thread.resolve({ prompt: 'Which region sold the most?' })
+const selection = await thread.select({ prompt: 'Which region sold the most?' })
 let container: string | undefined
 for (;;) {
   const { tools } = toAnthropic(selection, { messages, programs: 'code_execution_20260120' })

@@ -17,7 +17,7 @@ import OpenAI from 'openai'
 
 const client = new OpenAI(connection)
 const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'Which region sold the most?' }]
-const selection = await thread.resolve({ prompt: 'Which region sold the most?' })
+const selection = await thread.select({ prompt: 'Which region sold the most?' })
 for (;;) {
   const { tools } = toOpenAI(selection, { input, programs: true })
   const { output } = await client.responses.create({ model: 'gpt-5.6', store: false, tools, input })

@@ -20,7 +20,7 @@ const client = new OpenAI(connection)
 const input: OpenAI.Responses.ResponseInputItem[] = [
   { role: 'user', content: 'Which orders are there? Cancel the first.' },
 ]
-let selection = await thread.resolve({ prompt: 'Which orders are there?', limit: 1 })
+let selection = await thread.select({ prompt: 'Which orders are there?', limit: 1 })
 for (;;) {
   const { tools } = toOpenAI(selection, { input })
   const { output } = await client.responses.create({ model: 'gpt-5.6', store: false, tools, input })

@@ -209,9 +209,9 @@ function loading(
   { loaded, resolver, results, calls, offer, programs, ahead }: ThreadDeps,
   scope: ThreadAddress,
   { carried, carriedFor }: Carriers,
-): Pick<Thread, 'resolve' | 'load' | 'unload' | 'loaded'> {
+): Pick<Thread, 'select' | 'load' | 'unload' | 'loaded'> {
   return {
-    async resolve(given) {
+    async select(given) {
       const { narrow, ...options } = parse(jsonObject, given) as typeof given
       const loadout = await carriedFor(options, narrow)
       const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []

@@ -81,7 +81,7 @@ describe('a user scope', () => {
     host = createHost({ policy: { rules: [rule('*', 'allow')] } })
     const ann = host.user('ann')
     await ann.toolkits.add(files)
-    const report = defineWorkflow({ name: 'Report', nodes: [{ id: 'list', type: 'tool', tool: 'files.list' }] })
+    const report = defineWorkflow({ name: 'Report', nodes: [{ id: 'list', type: 'tool', ref: 'files.list' }] })
     const { id } = await ann.workflows.create(report)
     const run = await ann.workflows.start(id, {})
     expect(await ann.runs.wait(run.id)).toMatchObject({ status: 'completed' })

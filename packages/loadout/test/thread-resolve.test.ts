@@ -156,8 +156,8 @@ describe('thread.resolve', () => {
   })
 
   it.each<[string, (thread: ReturnType<HostServices['thread']>) => Promise<unknown>]>([
-    ['resolve', (thread) => thread.resolve(null as never)],
-    ['resolve with a number', (thread) => thread.resolve({ prompt: 5 as never })],
+    ['resolve', (thread) => thread.select(null as never)],
+    ['resolve with a number', (thread) => thread.select({ prompt: 5 as never })],
     ['load', (thread) => thread.load('github.list_issues' as never)],
     ['unload', (thread) => thread.unload('github.list_issues' as never)],
     ['search', () => host.search(ann, 5 as never)],
@@ -334,7 +334,7 @@ describe('search_tools', () => {
   it('finds only the tools of its invocation', async () => {
     const context = createExecutionContext({ principal: { kind: 'session', userId: 'ann' } })
     await using invocation = await host.setupToolkits(['mail'], { context })
-    const selection = await invocation.resolve({ prompt: 'hello' })
+    const selection = await invocation.select({ prompt: 'hello' })
     const outcome = await selection.call({ name: 'search_tools', arguments: { query: 'send issues' } })
     expect(JSON.stringify(outcome)).toContain('mail.send_mail')
     expect(JSON.stringify(outcome)).not.toContain('github.')

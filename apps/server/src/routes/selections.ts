@@ -82,7 +82,7 @@ export function selectionRoutes(host: HostServices) {
     .openapi(resolve, async (c) => {
       const thread = await own(c.var.principal.userId, c.req.valid('param').id)
       const { narrow: narrowing, ...options } = c.req.valid('json')
-      return c.json(view(await thread.resolve({ ...options, ...(narrowing ? { narrow: narrowing } : {}) })), 200)
+      return c.json(view(await thread.select({ ...options, ...(narrowing ? { narrow: narrowing } : {}) })), 200)
     })
     .openapi(show, async (c) => {
       return c.json(await now(await own(c.var.principal.userId, c.req.valid('param').id)), 200)

@@ -24,7 +24,7 @@ import { modelFailure } from './model-failure.ts'
 export interface AgentOptions extends GenerationLimits {
   model: LanguageModel
   /** A thread, or an invocation: what it carries is what the agent may call. */
-  tools: { resolve(options: ResolveOptions): Promise<Selection> }
+  tools: { select(options: ResolveOptions): Promise<Selection> }
   /** What is asked. */
   prompt?: string
   /** Or a conversation, whose last message is what is asked. */
@@ -72,7 +72,7 @@ export async function agent(options: AgentOptions): Promise<AgentResult> {
   const messages = messagesOf(options)
   const { prompt, history } = lastPrompt(messages)
   const name = nameOf(model)
-  const selection = await options.tools.resolve({ ...options.resolve, prompt, history, model: name })
+  const selection = await options.tools.select({ ...options.resolve, prompt, history, model: name })
   const { onPending } = options
   const form = onPending ? { onPending } : {}
   const { settings, warnings, lostIn } = settingsOf({ ...options, messages, selection, form })

@@ -44,7 +44,7 @@ export interface ChatOptions extends GenerationLimits {
   userId: string
   threadId: string
   /** The thread: what it carries is what the model may call. */
-  tools: { resolve(options: ResolveOptions): Promise<Selection> }
+  tools: { select(options: ResolveOptions): Promise<Selection> }
   messages: Pick<Messages, 'add' | 'list'>
   approvals: Pick<Approvals, 'get'>
   model: OpenModel
@@ -67,7 +67,7 @@ export async function streamChat(options: ChatOptions): Promise<Response> {
   const { conversation, instead } = await startTurn(options)
   const messagesForModel = await modelMessages(conversation)
   const { prompt, history } = lastPrompt(messagesForModel)
-  const selection = await options.tools.resolve({ ...options.resolve, prompt, history, model: options.model.name })
+  const selection = await options.tools.select({ ...options.resolve, prompt, history, model: options.model.name })
   const disconnect = new AbortController()
   const signal = options.signal ? AbortSignal.any([disconnect.signal, options.signal]) : disconnect.signal
   const stream = createUIMessageStream({

@@ -216,7 +216,7 @@ describe('Chat Completions', () => {
       },
     ])
     const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [{ role: 'user', content: PROMPT }]
-    let selection = await fixture().thread().resolve({ prompt: PROMPT, limit: 1 })
+    let selection = await fixture().thread().select({ prompt: PROMPT, limit: 1 })
     for (let step = 0; step < 10; step++) {
       const { tools } = toOpenAIChat(selection)
       const request = { model: 'gpt-5.6', messages, tools }

@@ -37,7 +37,7 @@ async function selected(...transform: ToolTransformer[]) {
   const id = `options-${++users}`
   const thread = fixture().host.thread({ userId: id, threadId: id }, { transform })
   await thread.load(['filesystem.read_text_file'])
-  return thread.resolve({ prompt: PROMPT, limit: 1 })
+  return thread.select({ prompt: PROMPT, limit: 1 })
 }
 
 /** What a strict tool is called with: what it leaves out is null. */

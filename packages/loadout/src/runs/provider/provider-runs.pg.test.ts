@@ -34,7 +34,7 @@ describe('a provider program in two processes', () => {
     }
     const hosts = [await open(), await open()]
     const answers = hosts.map(async (host) => {
-      const selection = await host.thread({ userId: 'ann', threadId: 'work' }).resolve({ prompt: 'pay', limit: 5 })
+      const selection = await host.thread({ userId: 'ann', threadId: 'work' }).select({ prompt: 'pay', limit: 5 })
       const call = (id: number) =>
         selection.call({
           name: 'shop.pay',

@@ -214,7 +214,7 @@ describe('a provider program', () => {
   it('is private to its user and thread', async () => {
     const host = await open()
     const runId = first(await (await resolve(host)).follow([begun]))
-    const bob = await host.thread({ userId: 'bob', threadId: 'work' }).resolve({ prompt: 'orders', limit: 10 })
+    const bob = await host.thread({ userId: 'bob', threadId: 'work' }).select({ prompt: 'orders', limit: 10 })
     expect(await bob.follow([begun])).not.toEqual([runId])
     await expect(host.runs.get('bob', runId)).rejects.toMatchObject({ code: 'not-found' })
   })

@@ -142,7 +142,7 @@ class AgentRun {
       loadout: own.loadout,
       call,
       resolve: (options) =>
-        own.resolve(options, ({ id: callId = '', name, arguments: args, given, prompt }) =>
+        own.select(options, ({ id: callId = '', name, arguments: args, given, prompt }) =>
           call({ id: callId, name, arguments: args, given, prompt }),
         ),
       spend: (usage) => {
