@@ -33,7 +33,7 @@ it('writes the phases of a server that starts while a command waits for it', asy
 it('writes nothing of other events, and no line twice', () => {
   const lines: string[] = []
   const tell = startLines((line) => lines.push(line))
-  const state = (given: object) => `event: state-changed\ndata: ${JSON.stringify({ toolkit: 'kit', state: given })}`
+  const state = (fields: object) => `event: state-changed\ndata: ${JSON.stringify({ toolkit: 'kit', state: fields })}`
   tell('event: catalog-changed\ndata: {}')
   tell(state({ status: 'connecting' }))
   for (let i = 0; i < 2; i++) tell(state({ status: 'connecting', phase: 'probing' }))

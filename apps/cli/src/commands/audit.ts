@@ -18,7 +18,7 @@ export const audit = defineCommand({
     print(args.json, async () => {
       await using connection = await connect(configFrom(args))
       const { toolkit, action, limit } = args
-      const format = FORMATS.find((known) => known === args.format) ?? 'table'
+      const format = FORMATS.find((value) => value === args.format) ?? 'table'
       const filter = { ...(toolkit ? { toolkit } : {}), ...(action ? { action } : {}) }
       const query = { ...filter, ...(format === 'table' ? { limit } : { format }) }
       const answer = await connection.client.api.audit.$get({ query })
@@ -27,12 +27,12 @@ export const audit = defineCommand({
         const text = (await answer.text()).trimEnd()
         return { data: text, text }
       }
-      const data = (await answer.json()) as { items: Line[] }
+      const data = (await answer.json()) as { items: AuditRow[] }
       return { data, text: table([HEAD, ...data.items.map(rowOf)]) }
     }),
 })
 
-interface Line {
+interface AuditRow {
   at: string
   action: string
   ref: string | null
@@ -41,4 +41,4 @@ interface Line {
 }
 
 const HEAD = ['WHEN', 'WHAT', 'OF', 'OUTCOME']
-const rowOf = ({ at, action, ref, source, outcome }: Line) => [at, action, ref ?? source, outcome ?? '']
+const rowOf = ({ at, action, ref, source, outcome }: AuditRow) => [at, action, ref ?? source, outcome ?? '']

@@ -17,7 +17,7 @@ export const exportConfig = defineCommand({
   run: ({ args }) =>
     print(args.json, async () => {
       await using connection = await connect(configFrom(args))
-      const format = FORMATS.find((known) => known === args.format) ?? 'mcpServers'
+      const format = FORMATS.find((value) => value === args.format) ?? 'mcpServers'
       const answer = await connection.client.api.mcp.export.$get({ query: { format } })
       await assertOk(answer)
       const data = await answer.json()

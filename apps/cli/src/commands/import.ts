@@ -71,12 +71,16 @@ async function readValues(file: string | undefined): Promise<Record<string, stri
 }
 
 function describe({ entries, warnings }: Report, preview: boolean): string {
-  const rows = entries.map(({ name, status, id, reason }) => [name, status, reason ?? id ?? ''].map(shown))
-  const notes = entries.flatMap((entry) => entry.warnings.map((warning) => shown(`${entry.name}: ${warning}`)))
+  const rows = entries.map(({ name, status, id, reason }) =>
+    [name, status, reason ?? id ?? ''].map(withoutControlCharacters),
+  )
+  const notes = entries.flatMap((entry) =>
+    entry.warnings.map((warning) => withoutControlCharacters(`${entry.name}: ${warning}`)),
+  )
   const head = preview ? ['This is a preview; nothing was written.'] : []
   const body = rows.length > 0 ? [table(rows)] : ['There are no servers in it.']
-  return [...head, ...body, ...notes, ...warnings.map(shown)].join('\n')
+  return [...head, ...body, ...notes, ...warnings.map(withoutControlCharacters)].join('\n')
 }
 
 // The names are a stranger's text, and a terminal obeys what it cannot show.
-const shown = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, '')
+const withoutControlCharacters = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, '')

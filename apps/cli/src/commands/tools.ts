@@ -27,21 +27,23 @@ const search = defineCommand({
   run: ({ args }) =>
     print(args.json, async () => {
       const { limit } = parse(limitOption, { limit: args.limit })
-      const strategy = STRATEGIES.find((known) => known === args.strategy)
-      const how = { limit, ...(strategy ? { strategy } : {}) }
-      assertTogether(args)
+      const strategy = STRATEGIES.find((value) => value === args.strategy)
+      const options = { limit, ...(strategy ? { strategy } : {}) }
+      assertCompatible(args)
       if (args.catalog !== undefined) {
         const index = createToolIndex(readTools(await readJson(args.catalog)), { vectors: wordVectors })
-        return args.queries === undefined ? one(index, args.query, how) : all(index, await readJson(args.queries), how)
+        return args.queries === undefined
+          ? searchOnce(index, args.query, options)
+          : searchMany(index, await readJson(args.queries), options)
       }
       await using connection = await connect(configFrom(args))
-      const query = { q: asked(args.query), limit: String(limit), ...(strategy ? { strategy } : {}) }
+      const query = { q: requireQuery(args.query), limit: String(limit), ...(strategy ? { strategy } : {}) }
       const answer = await connection.client.api.tools.$get({
         query: { ...query, ...(args.thread ? { threadId: args.thread } : {}) },
       })
       await assertOk(answer)
-      const data = (await answer.json()) as { tools: Shown[]; strategy: string; warnings: string[] }
-      return { data, text: textOf(data) }
+      const data = (await answer.json()) as { tools: FoundTool[]; strategy: string; warnings: string[] }
+      return { data, text: formatTools(data) }
     }),
 })
 
@@ -50,17 +52,17 @@ export const tools = defineCommand({
   subCommands: { search },
 })
 
-interface Shown {
+interface FoundTool {
   ref: string
   score: number
   description?: string | undefined
   reasons: readonly string[]
 }
 
-type How = Parameters<ToolIndex['search']>[1]
+type SearchOptions = Parameters<ToolIndex['search']>[1]
 
-async function one(index: ToolIndex, query: string | undefined, how: How) {
-  const { hits, strategy, warnings = [] } = await index.search(asked(query), how)
+async function searchOnce(index: ToolIndex, query: string | undefined, options: SearchOptions) {
+  const { hits, strategy, warnings = [] } = await index.search(requireQuery(query), options)
   const found = hits.map(({ id, ref, score, reasons, tool }) => ({
     id,
     ref,
@@ -70,7 +72,7 @@ async function one(index: ToolIndex, query: string | undefined, how: How) {
     reasons,
     ...(tool.description === undefined ? {} : { description: tool.description }),
   }))
-  return { data: { tools: found, strategy, warnings }, text: textOf({ tools: found, warnings }) }
+  return { data: { tools: found, strategy, warnings }, text: formatTools({ tools: found, warnings }) }
 }
 
 interface Answer {
@@ -82,23 +84,27 @@ interface Answer {
 }
 
 /** Many questions of one catalog: it is indexed once, and one that cannot be answered keeps none of the others from it. */
-async function all(index: ToolIndex, json: unknown, how: How) {
+async function searchMany(index: ToolIndex, json: unknown, options: SearchOptions) {
   const results: Answer[] = []
-  for (const given of parse(queryFile, json)) {
-    const { query, id } = typeof given === 'string' ? { query: given, id: undefined } : given
-    results.push({ ...(id === undefined ? {} : { id }), query, ...(await answered(index, query, how)) })
+  for (const entry of parse(queryFile, json)) {
+    const { query, id } = typeof entry === 'string' ? { query: entry, id: undefined } : entry
+    results.push({ ...(id === undefined ? {} : { id }), query, ...(await searchOrError(index, query, options)) })
   }
-  const lines = results.map(({ query, tools: found, error }, at) => [
+  const rows = results.map(({ query, tools: found, error }, at) => [
     String(at + 1),
     query.slice(0, 60),
     error ?? found.map((hit) => hit.id).join(' '),
   ])
-  return { data: { results }, text: table(lines) }
+  return { data: { results }, text: table(rows) }
 }
 
-async function answered(index: ToolIndex, query: string, how: How): Promise<Pick<Answer, 'tools' | 'error'>> {
+async function searchOrError(
+  index: ToolIndex,
+  query: string,
+  options: SearchOptions,
+): Promise<Pick<Answer, 'tools' | 'error'>> {
   try {
-    const { hits } = await index.search(query, how)
+    const { hits } = await index.search(query, options)
     return { tools: hits.map(({ id, score }) => ({ id, score })) }
   } catch (error) {
     if (!HostError.is(error)) throw error
@@ -107,7 +113,7 @@ async function answered(index: ToolIndex, query: string, how: How): Promise<Pick
 }
 
 /** What would be passed over in silence is said instead. */
-function assertTogether({ catalog, queries, thread }: { catalog?: string; queries?: string; thread?: string }): void {
+function assertCompatible({ catalog, queries, thread }: { catalog?: string; queries?: string; thread?: string }): void {
   const wrong =
     catalog === undefined && queries !== undefined
       ? ['--queries', 'needs --catalog: a file of tools that are asked for']
@@ -119,7 +125,7 @@ function assertTogether({ catalog, queries, thread }: { catalog?: string; querie
   throw new HostError('invalid-input', { detail: `${path} ${message}.`, errors: [{ path, message }] })
 }
 
-function asked(query: string | undefined): string {
+function requireQuery(query: string | undefined): string {
   if (query !== undefined && query.trim() !== '') return query
   throw new HostError('invalid-input', {
     detail: 'There is nothing to search for.',
@@ -139,18 +145,24 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-const LONGEST = 90
+const MAX_DESCRIPTION_LENGTH = 90
 
-function textOf({ tools: found, warnings = [] }: { tools: readonly Shown[]; warnings?: readonly string[] }): string {
-  const told = warnings.map((warning) => `Warning: ${warning}`)
-  if (found.length === 0) return ['No tool fits.', ...told].join('\n')
+function formatTools({
+  tools: found,
+  warnings = [],
+}: {
+  tools: readonly FoundTool[]
+  warnings?: readonly string[]
+}): string {
+  const warningLines = warnings.map((warning) => `Warning: ${warning}`)
+  if (found.length === 0) return ['No tool fits.', ...warningLines].join('\n')
   const rows = table(
     found.map(({ ref, score, description = '', reasons }) => [
       score.toFixed(3),
       ref,
-      (description.split('\n', 1)[0] ?? '').slice(0, LONGEST),
+      (description.split('\n', 1)[0] ?? '').slice(0, MAX_DESCRIPTION_LENGTH),
       reasons.join('; '),
     ]),
   )
-  return [rows, ...told].join('\n')
+  return [rows, ...warningLines].join('\n')
 }
