@@ -25,13 +25,13 @@ export interface ApiKeys {
 
 /** `record` tells the log of keys that are made and revoked, never of the keys themselves. */
 export function createApiKeys(storage: Storage, record: Audit['record'] = () => {}): ApiKeys {
-  const remembered = createRowCache<ApiKeyRow>(storage, {
+  const cache = createRowCache<ApiKeyRow>(storage, {
     collection: 'apiKeys',
     isAbout: (_, row, id) => row?.keyId === id,
   })
 
   const find = (hash: string) =>
-    remembered.get(hash, async () => {
+    cache.get(hash, async () => {
       const [row] = await storage.transaction({ caller: 'sign-in' }, (tx) => tx.list('apiKeys', { where: { hash } }))
       return row
     })

@@ -54,71 +54,73 @@ const MODELS = {
 
 const MAX_ROWS = 10_000
 const MAX_JOINED = 100
-const LONGEST: Readonly<Record<string, number>> = { userAgent: 300, name: 200 }
+const MAX_LENGTHS: Readonly<Record<string, number>> = { userAgent: 300, name: 200 }
 
 export function authRows(storage: Storage) {
-  let given: BetterAuthOptions = {}
+  let authOptions: BetterAuthOptions = {}
   const over = (run: Run): AdapterFactory<BetterAuthOptions> =>
     createAdapterFactory({
       config: {
         adapterId: 'loadout',
         supportsNumericIds: false,
         supportsJSON: true,
-        transaction: (work) => run((tx) => work(over((inner) => inner(tx))(given))),
+        transaction: (work) => run((tx) => work(over((inner) => inner(tx))(authOptions))),
       },
       adapter: () => adapterOf(run) as CustomAdapter,
     })
   const adapter = over((work) => storage.transaction({ caller: 'sign-in' }, work))
   return (options: BetterAuthOptions) => {
-    given = options
+    authOptions = options
     return adapter(options)
   }
 }
 
 export const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
 
-interface Asked {
+interface RowQuery {
   model: string
   where?: CleanedWhere[] | undefined
 }
-interface Joined extends Asked {
+interface JoinedQuery extends RowQuery {
   join?: JoinConfig | undefined
 }
 
-async function find(tx: Transaction, { model, where = [] }: Asked): Promise<RowObject[]> {
+async function find(tx: Transaction, { model, where = [] }: RowQuery): Promise<RowObject[]> {
   const exact = where.filter(({ operator }) => operator === 'eq')
   const query = {
-    where: Object.fromEntries(exact.map((one) => [fieldOf(model, one.field), storedValue(model, one)])),
+    where: Object.fromEntries(
+      exact.map((condition) => [fieldOf(model, condition.field), storedValue(model, condition)]),
+    ),
   }
   const rows: RowObject[] = await tx.list(modelOf(model).collection, { ...query, limit: MAX_ROWS } as never)
-  return rows.filter((row) => where.every((one) => matches(row[fieldOf(model, one.field)], one)))
+  return rows.filter((row) => where.every((condition) => matches(row[fieldOf(model, condition.field)], condition)))
 }
 
 /** What belongs to a row, read with it: one transaction tells whose session it is. */
-async function withJoined(tx: Transaction, { join = {}, ...asked }: Joined, row: RowObject): Promise<RowObject> {
-  const data: RowObject = fromRow(asked, row)
+async function withJoined(tx: Transaction, { join = {}, ...query }: JoinedQuery, row: RowObject): Promise<RowObject> {
+  const data: RowObject = fromRow(query, row)
   for (const [model, { on, relation, limit = MAX_JOINED }] of Object.entries(join)) {
     const rows = await find(tx, { model, where: [equal(on.to, data[on.from])] })
-    const found = rows.slice(0, limit).map((one) => fromRow({ model }, one))
+    const found = rows.slice(0, limit).map((joined) => fromRow({ model }, joined))
     data[model] = relation === 'one-to-one' ? (found[0] ?? null) : found
   }
   return data
 }
 
-async function change(tx: Transaction, asked: Asked & { update: unknown }): Promise<RowObject[]> {
-  const { collection, id } = modelOf(asked.model)
+async function change(tx: Transaction, query: RowQuery & { update: unknown }): Promise<RowObject[]> {
+  const { collection, id } = modelOf(query.model)
   const changed: RowObject[] = []
-  for (const row of await find(tx, asked)) {
-    const set = toRow(asked.model, asked.update as RowObject)
+  for (const row of await find(tx, query)) {
+    const set = toRow(query.model, query.update as RowObject)
     const written = await tx.update(collection, String(row[id]), { set: set as never })
     if (written) changed.push(written)
   }
   return changed
 }
 
-async function remove(tx: Transaction, asked: Asked): Promise<number> {
-  const { collection, id } = modelOf(asked.model)
-  const rows = await find(tx, asked)
+async function remove(tx: Transaction, query: RowQuery): Promise<number> {
+  const { collection, id } = modelOf(query.model)
+  const rows = await find(tx, query)
   for (const row of rows) await tx.delete(collection, String(row[id]))
   return rows.length
 }
@@ -132,28 +134,28 @@ function adapterOf(run: Run) {
         await tx.insert(collection, { ...empty, ...toRow(model, data) } as never)
         return data
       }),
-    findOne: (asked: Joined) =>
+    findOne: (query: JoinedQuery) =>
       run(async (tx) => {
-        const [row] = await find(tx, asked)
-        return row ? withJoined(tx, asked, row) : null
+        const [row] = await find(tx, query)
+        return row ? withJoined(tx, query, row) : null
       }),
-    findMany: (asked: Joined & { limit: number; offset?: number | undefined }) =>
+    findMany: (query: JoinedQuery & { limit: number; offset?: number | undefined }) =>
       run(async (tx) => {
-        const { limit, offset = 0 } = asked
-        const rows = (await find(tx, asked)).slice(offset, offset + limit)
+        const { limit, offset = 0 } = query
+        const rows = (await find(tx, query)).slice(offset, offset + limit)
         const found: RowObject[] = []
-        for (const row of rows) found.push(await withJoined(tx, asked, row))
+        for (const row of rows) found.push(await withJoined(tx, query, row))
         return found
       }),
-    count: (asked: Asked) => run(async (tx) => (await find(tx, asked)).length),
-    update: (asked: Asked & { update: unknown }) =>
+    count: (query: RowQuery) => run(async (tx) => (await find(tx, query)).length),
+    update: (query: RowQuery & { update: unknown }) =>
       run(async (tx) => {
-        const [row] = await change(tx, asked)
-        return row ? fromRow(asked, row) : null
+        const [row] = await change(tx, query)
+        return row ? fromRow(query, row) : null
       }),
-    updateMany: (asked: Asked & { update: RowObject }) => run(async (tx) => (await change(tx, asked)).length),
-    delete: (asked: Asked) => run(async (tx) => void (await remove(tx, asked))),
-    deleteMany: (asked: Asked) => run((tx) => remove(tx, asked)),
+    updateMany: (query: RowQuery & { update: RowObject }) => run(async (tx) => (await change(tx, query)).length),
+    delete: (query: RowQuery) => run(async (tx) => void (await remove(tx, query))),
+    deleteMany: (query: RowQuery) => run((tx) => remove(tx, query)),
   }
 }
 
@@ -193,21 +195,21 @@ function matches(found: unknown, { operator, value, connector }: CleanedWhere): 
 
 function toRow(model: string, data: RowObject): RowObject {
   const row: RowObject = {}
-  for (const [theirs, ours] of Object.entries(modelOf(model).fields)) {
-    const value = data[theirs]
+  for (const [field, column] of Object.entries(modelOf(model).fields)) {
+    const value = data[field]
     if (value === undefined) continue
-    const kept = storedValue(model, { field: theirs, value: value as string })
-    const longest = LONGEST[theirs]
-    row[ours] = typeof kept === 'string' && longest !== undefined ? plain(kept).slice(0, longest) : kept
-    if (ours === 'address' && kept === '') row[ours] = null
+    const stored = storedValue(model, { field, value: value as string })
+    const maxLength = MAX_LENGTHS[field]
+    row[column] = typeof stored === 'string' && maxLength !== undefined ? plain(stored).slice(0, maxLength) : stored
+    if (column === 'address' && stored === '') row[column] = null
   }
   return row
 }
 
 /** The token is in nobody's row; who asked by it has it. */
-function fromRow({ model, where = [] }: Asked, row: RowObject): never {
+function fromRow({ model, where = [] }: RowQuery, row: RowObject): never {
   const { fields } = modelOf(model)
-  const data = Object.fromEntries(Object.entries(fields).map(([theirs, ours]) => [theirs, row[ours]]))
+  const data = Object.fromEntries(Object.entries(fields).map(([field, column]) => [field, row[column]]))
   const token = where.find(({ field }) => isToken(model, field))?.value
   return (token === undefined ? data : { ...data, token }) as never
 }

@@ -38,14 +38,14 @@ export function sessionOr(byKey: Authenticate, signIn: Pick<SignIn, 'sessions'>,
 }
 
 /** A key gives nothing that its user has lost: who is disabled has none, who does not operate any more operates by none. */
-export function heldToUser(byKey: Authenticate, storage: Storage): Authenticate {
-  const remembered = createRowCache<UserRow>(storage, {
+export function restrictToUser(byKey: Authenticate, storage: Storage): Authenticate {
+  const cache = createRowCache<UserRow>(storage, {
     collection: 'users',
     isAbout: (key, _, id) => key === id,
     keepMissing: true,
   })
   const find = (userId: string) =>
-    remembered.get(userId, () => storage.transaction({ caller: 'sign-in' }, (tx) => tx.get('users', userId)))
+    cache.get(userId, () => storage.transaction({ caller: 'sign-in' }, (tx) => tx.get('users', userId)))
   return async (request) => {
     const found = await byKey(request)
     const user = found && (await find(found.userId))

@@ -21,7 +21,7 @@ export interface OidcSettings {
 /** How passwords are kept; better-auth's scrypt unless a test counts it. */
 export interface Passwords {
   hash(password: string): Promise<string>
-  verify(given: { hash: string; password: string }): Promise<boolean>
+  verify(input: { hash: string; password: string }): Promise<boolean>
 }
 
 export interface AuthOptions {
@@ -60,8 +60,8 @@ export function createAuth(options: AuthOptions) {
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
-      minPasswordLength: PASSWORD_LENGTH.least,
-      maxPasswordLength: PASSWORD_LENGTH.most,
+      minPasswordLength: PASSWORD_LENGTH.min,
+      maxPasswordLength: PASSWORD_LENGTH.max,
       password: passwords,
     },
     session: { expiresIn: sessionSeconds, updateAge: Math.floor(sessionSeconds / 7), cookieCache: { enabled: false } },

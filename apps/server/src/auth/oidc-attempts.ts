@@ -22,7 +22,7 @@ export function watchedOidc(oidc: Oidc, { attempts, limits, sessions, record }: 
       const from = `return ${visitor.address}`
       await attempts.take(from, limits.address)
       const done = await oidc.finish(visitor, query)
-      const cookie = done.cookies.map((one) => one.split(';')[0]).join('; ')
+      const cookie = done.cookies.map((cookieHeader) => cookieHeader.split(';')[0]).join('; ')
       const found = await sessions().find(new Headers({ cookie }))
       if (!found) return done
       await attempts.giveBack(from)

@@ -55,19 +55,19 @@ const claims = z.looseObject({
 type Claims = z.infer<typeof claims>
 
 /** Throws where the provider does not answer, or does not say what is needed. */
-export async function discoverProvider(parts: ProviderDeps): Promise<OAuthProvider<Claims>> {
-  const { settings, ask } = parts
+export async function discoverProvider(deps: ProviderDeps): Promise<OAuthProvider<Claims>> {
+  const { settings, ask } = deps
   const url = `${settings.issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
-  const described = description.parse(await jsonOf(ask(url, { signal: soon() })))
+  const described = description.parse(await jsonOf(ask(url, { signal: requestTimeout() })))
   const provider: OAuthProvider<Claims> = {
     id: OIDC,
     name: settings.name,
     issuer: described.issuer,
     requiresIdTokenNonce: true,
-    disableSignUp: !parts.signUp,
-    options: { disableSignUp: !parts.signUp },
+    disableSignUp: !deps.signUp,
+    options: { disableSignUp: !deps.signUp },
     idToken: {
-      jwks: providerKeys(() => ask(described.jwks_uri, { signal: soon() }).then(jsonOf)),
+      jwks: providerKeys(() => ask(described.jwks_uri, { signal: requestTimeout() }).then(jsonOf)),
       issuer: described.issuer,
       audience: settings.clientId,
       algorithms: described.id_token_signing_alg_values_supported,
@@ -76,7 +76,7 @@ export async function discoverProvider(parts: ProviderDeps): Promise<OAuthProvid
     createAuthorizationURL: ({ state, codeVerifier, redirectURI, idTokenNonce }) =>
       createAuthorizationURL({
         id: OIDC,
-        options: clientOf(parts),
+        options: clientOf(deps),
         authorizationEndpoint: described.authorization_endpoint,
         state,
         codeVerifier,
@@ -84,7 +84,7 @@ export async function discoverProvider(parts: ProviderDeps): Promise<OAuthProvid
         scopes: SCOPES,
         ...(idTokenNonce === undefined ? {} : { nonce: idTokenNonce }),
       }),
-    validateAuthorizationCode: (given) => tokensFor(given, described, parts),
+    validateAuthorizationCode: (input) => tokensFor(input, described, deps),
     async getUserInfo({ idToken, accessToken, expectedIdTokenNonce: nonce }) {
       if (!idToken || !nonce || !(await verifyProviderIdToken(provider, idToken, nonce))) return null
       const profile = await profileOf(idToken, { accessToken, described, ask }).catch(() => undefined)
@@ -100,41 +100,44 @@ const clientOf = ({ settings: { clientId, clientSecret }, redirectUri }: Provide
   redirectURI: redirectUri,
 })
 
-interface GivenCode {
+interface CodeInput {
   code: string
   redirectURI: string
   codeVerifier?: string | undefined
 }
 
-async function tokensFor({ code, redirectURI, codeVerifier }: GivenCode, described: Description, parts: ProviderDeps) {
+async function tokensFor({ code, redirectURI, codeVerifier }: CodeInput, described: Description, deps: ProviderDeps) {
   const methods = described.token_endpoint_auth_methods_supported ?? ['client_secret_post']
   const { body, headers } = await authorizationCodeRequest({
     code,
     redirectURI,
-    options: clientOf(parts),
+    options: clientOf(deps),
     tokenEndpoint: described.token_endpoint,
     ...(codeVerifier === undefined ? {} : { codeVerifier }),
     authentication: methods.includes('client_secret_post') ? 'post' : 'basic',
   })
   // The client's secret goes nowhere else.
-  const init = { method: 'POST', body: body.toString(), headers, redirect: 'manual' as const, signal: soon() }
-  return getOAuth2Tokens((await jsonOf(parts.ask(described.token_endpoint, init))) as Record<string, unknown>)
+  const init = { method: 'POST', body: body.toString(), headers, redirect: 'manual' as const, signal: requestTimeout() }
+  return getOAuth2Tokens((await jsonOf(deps.ask(described.token_endpoint, init))) as Record<string, unknown>)
 }
 
-interface More {
+interface ProfileSources {
   accessToken: string | undefined
   described: Description
   ask: ProviderFetch
 }
 
 /** Many providers have the email only at another address. What is told there must be of the same person. */
-async function profileOf(idToken: string, { accessToken, described, ask }: More): Promise<Claims> {
-  const known = claims.parse(payloadOf(idToken))
-  if (known.email !== undefined || described.userinfo_endpoint === undefined || accessToken === undefined) return known
+async function profileOf(idToken: string, { accessToken, described, ask }: ProfileSources): Promise<Claims> {
+  const idClaims = claims.parse(payloadOf(idToken))
+  if (idClaims.email !== undefined || described.userinfo_endpoint === undefined || accessToken === undefined)
+    return idClaims
   const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
-  const init = { headers, redirect: 'manual' as const, signal: soon() }
-  const more = claims.parse(await jsonOf(ask(described.userinfo_endpoint, init)))
-  return more.sub === known.sub ? { ...more, ...known, email: more.email, email_verified: more.email_verified } : known
+  const init = { headers, redirect: 'manual' as const, signal: requestTimeout() }
+  const userInfo = claims.parse(await jsonOf(ask(described.userinfo_endpoint, init)))
+  return userInfo.sub === idClaims.sub
+    ? { ...userInfo, ...idClaims, email: userInfo.email, email_verified: userInfo.email_verified }
+    : idClaims
 }
 
 const userOf = ({ email, email_verified, name }: Claims, { trustEmail }: OidcSettings) => ({
@@ -143,13 +146,13 @@ const userOf = ({ email, email_verified, name }: Claims, { trustEmail }: OidcSet
   name: String(name ?? email ?? ''),
 })
 
-const soon = () => AbortSignal.timeout(TIMEOUT_MS)
+const requestTimeout = () => AbortSignal.timeout(TIMEOUT_MS)
 
 const payloadOf = (token: string): unknown =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
 
-async function jsonOf(asked: Response | Promise<Response>): Promise<unknown> {
-  const answer = await asked
+async function jsonOf(request: Response | Promise<Response>): Promise<unknown> {
+  const answer = await request
   if (answer.status === 200) return answer.json()
   await answer.body?.cancel()
   throw new Error(`The sign-in provider answered ${answer.status}.`)

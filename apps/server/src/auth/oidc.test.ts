@@ -28,9 +28,9 @@ for (const [name, { signUp = false, byPassword = true, trustEmail = false, limit
   })
 
 it("OIDC sends every provider request through the operator's proxy", async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   await using proxy = await listen((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
+    requests.push(`${request.method} ${request.url}`)
     const onwards = httpRequest(request.url ?? '', { method: request.method, headers: request.headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
@@ -44,7 +44,7 @@ it("OIDC sends every provider request through the operator's proxy", async () =>
   const world = await signInWorld([storage, storage], { oidc, signUp: true, reach })
   provider.rules.claims = { sub: 'ann', email: 'ann@example.com', email_verified: true, name: 'Ann' }
   expect(await through({ world, provider }, world.browser())).toBe('/tools?q=x')
-  const paths = asked.map((line) => line.replace(issuer, ''))
+  const paths = requests.map((line) => line.replace(issuer, ''))
   // Two processes: each reads the description, the one that is come back to asks for the rest.
   expect(paths.sort()).toEqual([
     'GET /.well-known/openid-configuration',

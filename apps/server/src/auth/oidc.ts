@@ -43,15 +43,15 @@ export interface OidcDeps {
 export function createOidc({ options, settings, signUp, ask, log }: OidcDeps): Oidc {
   let opened: Promise<Auth> | undefined
   const open = async (): Promise<Auth> => {
-    const given = options()
-    const redirectUri = new URL('/api/auth/oidc/callback', given.baseUrl).href
+    const authOptions = options()
+    const redirectUri = new URL('/api/auth/oidc/callback', authOptions.baseUrl).href
     const provider = await discoverProvider({ settings, ask, redirectUri, signUp }).catch((err) => {
       log.warn({ err, issuer: settings.issuer }, 'the sign-in provider cannot be asked')
       throw unreachable('does not answer, or does not say what is needed')
     })
     if (withoutSlash(provider.issuer) !== withoutSlash(settings.issuer))
       throw unreachable('calls itself by another name than LOADOUT_OIDC_ISSUER')
-    return createAuth({ ...given, provider })
+    return createAuth({ ...authOptions, provider })
   }
   const ready = () => {
     opened ??= open().catch((error) => {
@@ -98,8 +98,8 @@ function pathOf(response: Response): string {
 
 const withoutSlash = (issuer: string | undefined) => issuer?.replace(/\/+$/, '')
 
-const unreachable = (what: string) =>
+const unreachable = (failure: string) =>
   new HostError('server-unreachable', {
-    detail: `The sign-in provider ${what}.`,
+    detail: `The sign-in provider ${failure}.`,
     action: 'Try again; if it stays so, tell the operator to look at LOADOUT_OIDC_ISSUER.',
   })

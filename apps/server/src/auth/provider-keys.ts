@@ -9,20 +9,20 @@ const keySet = z.object({ keys: z.array(z.unknown()).max(1000) })
 type Key = z.infer<typeof key>
 
 export interface KeyClock {
-  keptMs: number
+  ttlMs: number
   /** How long nothing is asked again. */
   restMs: number
 }
-const CLOCK: KeyClock = { keptMs: 600_000, restMs: 30_000 }
+const CLOCK: KeyClock = { ttlMs: 600_000, restMs: 30_000 }
 
 /** As jose asks for a key: by the header of a token. */
-export function providerKeys(ask: () => Promise<unknown>, { keptMs, restMs }: KeyClock = CLOCK) {
-  let kept: { keys: Key[]; at: number } | undefined
+export function providerKeys(ask: () => Promise<unknown>, { ttlMs, restMs }: KeyClock = CLOCK) {
+  let cached: { keys: Key[]; at: number } | undefined
   let asking: Promise<Key[]> | undefined
   const renew = () => {
     asking ??= readKeys(ask)
       .then((keys) => {
-        kept = { keys, at: Date.now() }
+        cached = { keys, at: Date.now() }
         return keys
       })
       .finally(() => {
@@ -31,7 +31,7 @@ export function providerKeys(ask: () => Promise<unknown>, { keptMs, restMs }: Ke
     return asking
   }
   return async ({ alg = '', kid }: { alg?: string; kid?: string }): Promise<Key> => {
-    const old = kept && Date.now() - kept.at < keptMs ? kept : undefined
+    const old = cached && Date.now() - cached.at < ttlMs ? cached : undefined
     const keys = old?.keys ?? (await renew())
     const isNew = old === undefined || Date.now() - old.at < restMs
     const found = pick(keys, alg, kid) ?? (isNew ? undefined : pick(await renew(), alg, kid))
@@ -41,19 +41,23 @@ export function providerKeys(ask: () => Promise<unknown>, { keptMs, restMs }: Ke
 }
 
 async function readKeys(ask: () => Promise<unknown>): Promise<Key[]> {
-  return keySet.parse(await ask()).keys.flatMap((one) => key.safeParse(one).data ?? [])
+  return keySet.parse(await ask()).keys.flatMap((entry) => key.safeParse(entry).data ?? [])
 }
 
 /** One and no other: which of several it was is not tried out. */
 function pick(keys: readonly Key[], alg: string, kid: string | undefined): Key | undefined {
   const kty = alg.startsWith('ES') ? 'EC' : alg.startsWith('Ed') ? 'OKP' : 'RSA'
-  const fit = keys.filter(
-    (one) => one.kty === kty && one.use !== 'enc' && (kid === undefined || one.kid === kid) && signsWith(one, alg),
+  const matches = keys.filter(
+    (candidate) =>
+      candidate.kty === kty &&
+      candidate.use !== 'enc' &&
+      (kid === undefined || candidate.kid === kid) &&
+      signsWith(candidate, alg),
   )
-  return fit.length === 1 ? fit[0] : undefined
+  return matches.length === 1 ? matches[0] : undefined
 }
 
 const CURVES: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
 
-const signsWith = (one: Key, alg: string): boolean =>
-  (one.alg === undefined || one.alg === alg) && (CURVES[alg] === undefined || one.crv === CURVES[alg])
+const signsWith = (candidate: Key, alg: string): boolean =>
+  (candidate.alg === undefined || candidate.alg === alg) && (CURVES[alg] === undefined || candidate.crv === CURVES[alg])

@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto'
 import { HostError, type Storage } from '@loadout/core'
 
 export interface AttemptLimit {
-  most: number
+  max: number
   windowMs: number
 }
 
@@ -28,7 +28,7 @@ export function createAttempts(storage: Storage, secret: string): Attempts {
   const idOf = (subject: string) => createHmac('sha256', secret).update(`attempts ${subject}`).digest('hex')
 
   /** The try was counted (undefined), refused until a time, or met another one (`again`). */
-  const tryOnce = (attemptsId: string, { most, windowMs }: AttemptLimit): Promise<Date | 'again' | undefined> =>
+  const tryOnce = (attemptsId: string, { max, windowMs }: AttemptLimit): Promise<Date | 'again' | undefined> =>
     storage.transaction(access, async (tx) => {
       const now = new Date()
       const fresh = { count: 1, endsAt: new Date(now.getTime() + windowMs) }
@@ -38,7 +38,7 @@ export function createAttempts(storage: Storage, secret: string): Attempts {
         return undefined
       }
       const { count, endsAt } = row
-      if (endsAt > now && count >= most) return endsAt
+      if (endsAt > now && count >= max) return endsAt
       const set = endsAt > now ? { count: count + 1 } : fresh
       return (await tx.update('signInAttempts', attemptsId, { set, where: { count, endsAt } })) ? undefined : 'again'
     })

@@ -5,14 +5,14 @@
 import type { Storage } from '@loadout/core'
 import type { Change } from '@loadout/core/services'
 
-const REMEMBERED = 10_000
+const MAX_ROWS = 10_000
 
-export interface Remembered<R> {
+export interface RowCache<R> {
   /** The kept row, or what `load` finds. */
   get(key: string, load: () => Promise<R | undefined>): Promise<R | undefined>
 }
 
-export interface RememberOptions<R> {
+export interface RowCacheOptions<R> {
   collection: string
   /** Whether what is kept under a key is what a change with this id is about. */
   isAbout: (key: string, row: R | undefined, id: string) => boolean
@@ -20,19 +20,19 @@ export interface RememberOptions<R> {
   keepMissing?: boolean
 }
 
-export function createRowCache<R>(storage: Storage, options: RememberOptions<R>): Remembered<R> {
+export function createRowCache<R>(storage: Storage, options: RowCacheOptions<R>): RowCache<R> {
   const { collection, isAbout, keepMissing = false } = options
-  const kept = new Map<string, R | undefined>()
+  const rows = new Map<string, R | undefined>()
   let live = false
   let generation = 0
   let watching: Promise<unknown> | undefined
   const onChange = (change: Change) => {
     if (change.kind === 'row' && change.collection !== collection) return
     generation++
-    if (change.kind === 'row') for (const [key, row] of kept) if (isAbout(key, row, change.id)) kept.delete(key)
+    if (change.kind === 'row') for (const [key, row] of rows) if (isAbout(key, row, change.id)) rows.delete(key)
     if (change.kind === 'row') return
     live = change.kind === 'live'
-    kept.clear()
+    rows.clear()
   }
   return {
     async get(key, load) {
@@ -40,12 +40,12 @@ export function createRowCache<R>(storage: Storage, options: RememberOptions<R>)
         watching = undefined
       })
       await watching
-      if (live && kept.has(key)) return kept.get(key)
+      if (live && rows.has(key)) return rows.get(key)
       const before = generation
       const row = await load()
       if ((row === undefined && !keepMissing) || !live || generation !== before) return row
-      if (kept.size >= REMEMBERED) kept.clear()
-      kept.set(key, row)
+      if (rows.size >= MAX_ROWS) rows.clear()
+      rows.set(key, row)
       return row
     },
   }

@@ -29,13 +29,13 @@ export interface Sessions {
   /** The same, and a session that is used lasts longer. */
   renew(visitor: ClientInfo): Promise<{ signedIn: SignedIn | undefined; cookies: string[] }>
   /** Compares a password, whoever's it may be, in the same time; `wrong-password` where it is not right. */
-  enter(visitor: ClientInfo, given: { email: string; password: string }): Promise<Entered>
+  enter(visitor: ClientInfo, credentials: { email: string; password: string }): Promise<Entered>
   leave(visitor: ClientInfo): Promise<{ cookies: string[] }>
   list(userId: string): Promise<SessionRow[]>
   /** Whether there was one. */
   end(userId: string, sessionId: string): Promise<boolean>
   /** All of a user but one, or all. */
-  endOthers(userId: string, keptId?: string): Promise<void>
+  endOthers(userId: string, exceptId?: string): Promise<void>
 }
 
 const access = { caller: 'sign-in' } as const
@@ -47,12 +47,12 @@ export function createSessions(storage: Storage, auth: Auth): Sessions {
 
   const read = async (headers: Headers, disableRefresh: boolean) => {
     if (!headers.has('cookie')) return { signedIn: undefined, cookies: [] }
-    const { headers: told, response } = await auth.api.getSession({
+    const { headers: responseHeaders, response } = await auth.api.getSession({
       headers,
       query: { disableRefresh },
       returnHeaders: true,
     })
-    const cookies = cookiesOf(told)
+    const cookies = cookiesOf(responseHeaders)
     if (!response || response.user.disabledAt != null) return { signedIn: undefined, cookies }
     const { id: sessionId, expiresAt } = response.session
     return { signedIn: { user: rowOf(response.user), sessionId, expiresAt }, cookies }
@@ -82,8 +82,8 @@ export function createSessions(storage: Storage, auth: Auth): Sessions {
         const row = await tx.get('sessions', sessionId)
         return row?.userId === userId && tx.delete('sessions', sessionId)
       }),
-    async endOthers(userId, keptId) {
-      const rows = (await ownRows(userId)).filter(({ sessionId }) => sessionId !== keptId)
+    async endOthers(userId, exceptId) {
+      const rows = (await ownRows(userId)).filter(({ sessionId }) => sessionId !== exceptId)
       await storage.transaction(access, async (tx) => {
         for (const { sessionId } of rows) await tx.delete('sessions', sessionId)
       })
@@ -111,12 +111,12 @@ function rowOf({ id: userId, email, name, emailVerified, createdAt, updatedAt, .
 
 /** Nothing but what it needs: no header of the request says where it comes from, or from whom. */
 export function forwardedHeaders({ headers, address }: ClientInfo): Headers {
-  const shown = new Headers({ [ADDRESS_HEADER]: address })
+  const forwarded = new Headers({ [ADDRESS_HEADER]: address })
   for (const name of ['cookie', 'user-agent']) {
     const value = headers.get(name)
-    if (value !== null) shown.set(name, value)
+    if (value !== null) forwarded.set(name, value)
   }
-  return shown
+  return forwarded
 }
 
 export const cookiesOf = (headers: Headers) => headers.getSetCookie()

@@ -29,9 +29,9 @@ export interface Links {
   /** What a link is for; `sign-in-link-invalid` where it is not good, or not any more. */
   look(token: string): Promise<LinkView>
   /** Makes the first operator; without passwords it says who that is, and they come in by the provider. */
-  setUp(given: SetUp): Promise<UserRow>
+  setUp(input: SetUp): Promise<UserRow>
   /** Somebody invited, or who forgot, has the password from now on; earlier sessions of theirs are over. */
-  redeem(given: Redeemed): Promise<UserRow>
+  redeem(input: Redeemed): Promise<UserRow>
   /** A new link for somebody; the earlier ones are over. */
   make(userId: string): Promise<MadeLink>
 }
@@ -100,12 +100,12 @@ export function createLinks(storage: Storage, secret: string, { passwords, byPas
     // Another process that starts now makes it first.
     setup: () => setupOnce().catch((error) => (isConflict(error) ? setupOnce() : Promise.reject(error))),
     look,
-    async setUp({ token, password, ...who }) {
+    async setUp({ token, password, ...person }) {
       if ((await look(token)).kind !== 'setup') throw invalid()
-      if (!byPassword) return run((tx) => nameOperator(tx, { tokenHash: hashOf(token), ...who }))
+      if (!byPassword) return run((tx) => nameOperator(tx, { tokenHash: hashOf(token), ...person }))
       if (password === undefined) throw noPassword()
       const passwordHash = await passwords.hash(password)
-      return run((tx) => makeOperator(tx, { tokenHash: hashOf(token), passwordHash, ...who }))
+      return run((tx) => makeOperator(tx, { tokenHash: hashOf(token), passwordHash, ...person }))
     },
     async redeem({ kind, token, password, name }) {
       if ((await look(token)).kind !== kind) throw invalid()
@@ -116,13 +116,16 @@ export function createLinks(storage: Storage, secret: string, { passwords, byPas
   }
 }
 
-interface Chosen {
+interface PasswordChoice {
   tokenHash: string
   passwordHash: string
 }
 
-async function makeOperator(tx: Transaction, given: Chosen & { email: string; name: string }): Promise<UserRow> {
-  const { tokenHash, passwordHash, email, name } = given
+async function makeOperator(
+  tx: Transaction,
+  input: PasswordChoice & { email: string; name: string },
+): Promise<UserRow> {
+  const { tokenHash, passwordHash, email, name } = input
   const [row] = await tx.list('signInLinks', { where: { linkId: SETUP, tokenHash } })
   if (!row || row.expiresAt <= new Date()) throw invalid()
   const where = { tokenHash, expiresAt: row.expiresAt }
@@ -139,26 +142,26 @@ async function nameOperator(
   tx: Transaction,
   { tokenHash, email, name }: { tokenHash: string; email: string; name: string },
 ): Promise<UserRow> {
-  const held = await tx.update('signInLinks', SETUP, { set: { kind: 'setup' }, where: { tokenHash } })
-  if (!held || held.expiresAt <= new Date() || (await someoneOperates(tx, false))) throw invalid()
+  const setupRow = await tx.update('signInLinks', SETUP, { set: { kind: 'setup' }, where: { tokenHash } })
+  if (!setupRow || setupRow.expiresAt <= new Date() || (await someoneOperates(tx, false))) throw invalid()
   const user = newUser({ email, name, role: 'operator' })
-  const [known] = await tx.list('users', { where: { email: user.email } })
+  const [existing] = await tx.list('users', { where: { email: user.email } })
   // Whoever was named before and never came; who was invited has a link of their own.
   for (const { userId } of await operatorsOf(tx)) {
     const isInvited = (await tx.list('signInLinks', { where: { userId } })).length > 0
-    if (userId !== known?.userId && !isInvited) await tx.delete('users', userId)
+    if (userId !== existing?.userId && !isInvited) await tx.delete('users', userId)
   }
-  if (!known) {
+  if (!existing) {
     await tx.insert('users', user)
     return user
   }
   const set = { name, role: 'operator' as const, updatedAt: new Date() }
-  const named = await tx.update('users', known.userId, { set, where: { disabledAt: null } })
+  const named = await tx.update('users', existing.userId, { set, where: { disabledAt: null } })
   if (!named) throw invalid()
   return named
 }
 
-type Taken = Chosen & Pick<Redeemed, 'kind' | 'name'>
+type Taken = PasswordChoice & Pick<Redeemed, 'kind' | 'name'>
 
 async function takeLink(tx: Transaction, { kind, tokenHash, passwordHash, name }: Taken): Promise<UserRow> {
   const [row] = await tx.list('signInLinks', { where: { tokenHash, kind } })
@@ -206,7 +209,7 @@ async function someoneOperates(tx: Transaction, byPassword: boolean): Promise<bo
 }
 
 /** Until the transaction ends nobody else changes who operates. */
-export async function holdOperators(tx: Transaction): Promise<void> {
+export async function lockOperators(tx: Transaction): Promise<void> {
   if (await tx.update('signInLinks', SETUP, { set: { kind: 'setup' } })) return
   const never = { kind: 'setup' as const, userId: null, tokenHash: SETUP, expiresAt: OVER, createdAt: new Date() }
   await tx.insert('signInLinks', { linkId: SETUP, ...never })

@@ -34,7 +34,7 @@ describe('sign-in on complete servers', () => {
   const MASTER = randomBytes(32).toString('base64')
   const PLANTED = ['planted first password', 'planted other password', 'planted wrong password']
   const logged: string[] = []
-  const answered: string[] = []
+  const responses: string[] = []
   const tokens: string[] = []
   let servers: RunningServer[]
   let database: Awaited<ReturnType<typeof createDatabase>>
@@ -67,7 +67,7 @@ describe('sign-in on complete servers', () => {
       ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
     })
     const text = await response.text()
-    answered.push(text)
+    responses.push(text)
     const cookie = response.headers.getSetCookie().map((one) => one.split(';')[0])
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text), cookie: cookie.join('; ') }
   }
@@ -84,7 +84,7 @@ describe('sign-in on complete servers', () => {
       operator: true,
     })
     const invited = await ask(1, 'POST /api/users', { body: { email: 'ann@example.com' }, cookie: setUp.cookie })
-    answered.pop()
+    responses.pop()
     const invite = tokenOf(invited.body.link.url)
     const ann = await ask(0, 'POST /api/auth/invite', { body: { token: invite, password: PLANTED[1] } })
     expect(ann.status).toBe(200)
@@ -100,12 +100,12 @@ describe('sign-in on complete servers', () => {
     expect(values.every((value) => value.length > 20)).toBe(true)
     tokens.push(invite, ...values)
 
-    const places = { answers: answered.join('\n'), logs: logged.join('\n'), database: await dump(database.url) }
-    expect(places.database).toContain('ann@example.com')
-    expect(places.logs).toContain('/api/auth/sign-in')
-    for (const [place, text] of Object.entries(places))
+    const outputs = { answers: responses.join('\n'), logs: logged.join('\n'), database: await dump(database.url) }
+    expect(outputs.database).toContain('ann@example.com')
+    expect(outputs.logs).toContain('/api/auth/sign-in')
+    for (const [source, text] of Object.entries(outputs))
       for (const secret of [...PLANTED, ...tokens, MASTER])
-        expect(text.includes(secret), `${secret} in ${place}`).toBe(false)
+        expect(text.includes(secret), `${secret} in ${source}`).toBe(false)
   })
 
   it('hashes passwords with scrypt and a separate salt each', async () => {
@@ -163,8 +163,8 @@ describe('two started server programs', () => {
       const setUp = await fetch(`${there}/api/auth/setup`, { method: 'POST', headers, body })
       expect(setUp.status).toBe(201)
       const cookie = setUp.headers.getSetCookie().map((one) => one.split(';')[0] ?? '')
-      const known = await fetch(`${here}/api/users`, { headers: { cookie: cookie.join('; ') } })
-      expect((await known.json()).items).toMatchObject([{ email: 'olga@example.com', operator: true }])
+      const usersResponse = await fetch(`${here}/api/users`, { headers: { cookie: cookie.join('; ') } })
+      expect((await usersResponse.json()).items).toMatchObject([{ email: 'olga@example.com', operator: true }])
       programs.push(run())
       await programs[2]?.says(/Loadout is at/)
       await new Promise((resolve) => setTimeout(resolve, 200))

@@ -23,7 +23,7 @@ import {
   type Sessions,
 } from './sessions.ts'
 import { createLinks, type Links, type MadeLink, operatorsOf, type Redeemed, type SetUp } from './sign-in-links.ts'
-import { createPeople, type UserAdmin } from './user-admin.ts'
+import { createUserAdmin, type UserAdmin } from './user-admin.ts'
 
 export interface SignInOptions {
   storage: Storage
@@ -52,7 +52,7 @@ export interface SignInLimits {
   /** Of an account, from one address. */
   account: AttemptLimit
   /** Of an account, from wherever: wider, so that not just anybody can lock its owner out. */
-  accountInAll: AttemptLimit
+  accountTotal: AttemptLimit
   address: AttemptLimit
   /** How often an address sets out for the provider, whatever comes of it. */
   starts: AttemptLimit
@@ -64,12 +64,12 @@ export interface SignIn {
   readonly byPassword: boolean
   readonly sessions: Pick<Sessions, 'find' | 'renew' | 'leave' | 'list' | 'end' | 'endOthers'>
   readonly people: UserAdmin
-  enter(visitor: ClientInfo, given: { email: string; password: string }): Promise<Entered>
-  changePassword(visitor: ClientInfo, given: { current: string; password: string }): Promise<{ cookies: string[] }>
+  enter(visitor: ClientInfo, input: { email: string; password: string }): Promise<Entered>
+  changePassword(visitor: ClientInfo, input: { current: string; password: string }): Promise<{ cookies: string[] }>
   look: Links['look']
   /** Without passwords nobody is in yet, and there are no cookies: the provider lets them in. */
-  setUp(visitor: ClientInfo, given: SetUp): Promise<Entered>
-  redeem(visitor: ClientInfo, given: Redeemed): Promise<Entered>
+  setUp(visitor: ClientInfo, input: SetUp): Promise<Entered>
+  redeem(visitor: ClientInfo, input: Redeemed): Promise<Entered>
   /** Whether nobody operates yet. */
   setupNeeded(): Promise<boolean>
   setupLink(): Promise<MadeLink | undefined>
@@ -80,11 +80,11 @@ export interface SignIn {
 
 const MINUTE_MS = 60_000
 export const SIGN_IN_LIMITS: SignInLimits = {
-  account: { most: 10, windowMs: 15 * MINUTE_MS },
-  accountInAll: { most: 50, windowMs: 15 * MINUTE_MS },
-  address: { most: 50, windowMs: 15 * MINUTE_MS },
+  account: { max: 10, windowMs: 15 * MINUTE_MS },
+  accountTotal: { max: 50, windowMs: 15 * MINUTE_MS },
+  address: { max: 50, windowMs: 15 * MINUTE_MS },
   // Many people may be behind one address, and most of them come in.
-  starts: { most: 300, windowMs: 15 * MINUTE_MS },
+  starts: { max: 300, windowMs: 15 * MINUTE_MS },
 }
 export const SESSION_MS = 7 * 24 * 60 * MINUTE_MS
 
@@ -122,15 +122,18 @@ export function createSignIn(options: SignInOptions): SignIn {
   const links = createLinks(storage, secret, { passwords, byPassword })
   const { oidc, close } = openOidc(options, authOptions, { attempts, limits, record, sessions: () => open().sessions })
 
-  const ways = passwordWays({ open, counted, links, record }, byPassword ? undefined : noPasswords(options.oidc?.name))
+  const passwordMethods = createPasswordMethods(
+    { open, counted, links, record },
+    byPassword ? undefined : noPasswords(options.oidc?.name),
+  )
   return {
     oidc,
     byPassword,
-    ...ways,
+    ...passwordMethods,
     get sessions() {
       return open().sessions
     },
-    people: createPeople(storage),
+    people: createUserAdmin(storage),
     look: links.look,
     setupNeeded: () => storage.transaction({ caller: 'sign-in' }, async (tx) => (await operatorsOf(tx)).length === 0),
     setupLink: links.setup,
@@ -145,17 +148,20 @@ interface PasswordDeps {
   links: Links
   record: Audit['record']
 }
-type PasswordWays = Pick<SignIn, 'enter' | 'changePassword' | 'setUp' | 'redeem'>
+type PasswordMethods = Pick<SignIn, 'enter' | 'changePassword' | 'setUp' | 'redeem'>
 
 /** What is done with a password; `refusal` where nobody has one. */
-function passwordWays({ open, counted, links, record }: PasswordDeps, refusal: HostError | undefined): PasswordWays {
+function createPasswordMethods(
+  { open, counted, links, record }: PasswordDeps,
+  refusal: HostError | undefined,
+): PasswordMethods {
   const assertAllowed = () => {
     if (refusal) throw refusal
   }
   return {
-    async enter(visitor, given) {
+    async enter(visitor, credentials) {
       assertAllowed()
-      const entered = await counted(visitor, given.email, () => open().sessions.enter(visitor, given))
+      const entered = await counted(visitor, credentials.email, () => open().sessions.enter(visitor, credentials))
       await record({ userId: entered.user.userId, action: 'signed_in', detail: { method: 'password' } })
       return entered
     },
@@ -173,18 +179,18 @@ function passwordWays({ open, counted, links, record }: PasswordDeps, refusal: H
       await record({ userId, action: 'password_changed', detail: {} })
       return { cookies: cookiesOf(changed.headers) }
     },
-    async setUp(visitor, given) {
-      if (given.password !== undefined) assertAllowed()
-      const user = await counted(visitor, undefined, () => links.setUp(given))
+    async setUp(visitor, input) {
+      if (input.password !== undefined) assertAllowed()
+      const user = await counted(visitor, undefined, () => links.setUp(input))
       await record({ userId: user.userId, action: 'operator_set_up', detail: {} })
-      if (given.password === undefined) return { user, cookies: [] }
-      return open().sessions.enter(visitor, { email: user.email, password: given.password })
+      if (input.password === undefined) return { user, cookies: [] }
+      return open().sessions.enter(visitor, { email: user.email, password: input.password })
     },
-    async redeem(visitor, given) {
+    async redeem(visitor, input) {
       assertAllowed()
-      const { userId, email } = await counted(visitor, undefined, () => links.redeem(given))
-      await record({ userId, action: 'password_chosen', detail: { by: given.kind } })
-      return open().sessions.enter(visitor, { email, password: given.password })
+      const { userId, email } = await counted(visitor, undefined, () => links.redeem(input))
+      await record({ userId, action: 'password_chosen', detail: { by: input.kind } })
+      return open().sessions.enter(visitor, { email, password: input.password })
     },
   }
 }
@@ -203,20 +209,20 @@ function openOidc(options: SignInOptions, authOptions: () => AuthOptions, watch:
 /** Counts first, compares then; a good try is not counted. */
 function countWith(attempts: Attempts, limits: SignInLimits, log: Log) {
   return async <T>({ address }: ClientInfo, account: string | undefined, work: () => Promise<T>): Promise<T> => {
-    const from = `address ${address}`
-    const inAll = account === undefined ? undefined : `account ${account.toLowerCase()}`
-    const here = inAll && `${inAll} ${from}`
-    await attempts.take(from, limits.address)
-    if (here) await attempts.take(here, limits.account)
-    if (inAll) await attempts.take(inAll, limits.accountInAll)
+    const addressKey = `address ${address}`
+    const accountKey = account === undefined ? undefined : `account ${account.toLowerCase()}`
+    const accountAtAddressKey = accountKey && `${accountKey} ${addressKey}`
+    await attempts.take(addressKey, limits.address)
+    if (accountAtAddressKey) await attempts.take(accountAtAddressKey, limits.account)
+    if (accountKey) await attempts.take(accountKey, limits.accountTotal)
     const done = await work().catch((error) => {
       log.warn({ address, code: HostError.from(error).code }, 'a sign-in was refused')
       throw error
     })
-    await attempts.giveBack(from)
-    if (here) await attempts.forget(here)
+    await attempts.giveBack(addressKey)
+    if (accountAtAddressKey) await attempts.forget(accountAtAddressKey)
     // What others tried elsewhere stays counted.
-    if (inAll) await attempts.giveBack(inAll)
+    if (accountKey) await attempts.giveBack(accountKey)
     return done
   }
 }

@@ -5,7 +5,7 @@
 import { HostError, type Storage } from '@loadout/core'
 import type { UserRow } from '@loadout/core/schema'
 import type { Transaction } from '@loadout/core/services'
-import { endLinks, endSessions, holdOperators, type MadeLink, makeLink, newUser, operatorsOf } from './sign-in-links.ts'
+import { endLinks, endSessions, lockOperators, type MadeLink, makeLink, newUser, operatorsOf } from './sign-in-links.ts'
 
 export interface UserWithMethods extends UserRow {
   methods: Array<'password' | 'oidc'>
@@ -21,7 +21,7 @@ export interface UserAdmin {
   list(page: { after?: string | undefined; limit: number }): Promise<UserWithMethods[]>
   find(userId: string): Promise<UserRow | undefined>
   /** `conflict` where the email is taken. */
-  invite(given: {
+  invite(input: {
     email: string
     name: string
     operator: boolean
@@ -33,14 +33,14 @@ export interface UserAdmin {
   stopOperating(userId: string): Promise<void>
 }
 
-export function createPeople(storage: Storage): UserAdmin {
+export function createUserAdmin(storage: Storage): UserAdmin {
   const run = <T>(work: (tx: Transaction) => Promise<T>) => storage.transaction({ caller: 'user-admin' }, work)
   return {
     list: ({ after, limit }) =>
       run(async (tx) => {
         const rows = await tx.list('users', { limit, ...(after === undefined ? {} : { after }) })
         const people: UserWithMethods[] = []
-        for (const row of rows) people.push(await personOf(tx, row))
+        for (const row of rows) people.push(await withMethods(tx, row))
         return people
       }),
     find: (userId) => run((tx) => tx.get('users', userId)),
@@ -56,7 +56,7 @@ export function createPeople(storage: Storage): UserAdmin {
       }),
     change: (userId, patch) =>
       run(async (tx) => {
-        const before = await found(tx, userId)
+        const before = await requireUser(tx, userId)
         if (patch.operator === false || patch.disabled === true) await assertNotLast(tx, before)
         const user = await tx.update('users', userId, { set: changesOf(before, patch) })
         if (!user) throw noSuchUser()
@@ -64,17 +64,17 @@ export function createPeople(storage: Storage): UserAdmin {
           await endSessions(tx, userId)
           await endLinks(tx, userId)
         }
-        return personOf(tx, user)
+        return withMethods(tx, user)
       }),
     makeLink: (userId) =>
       run(async (tx) => {
-        const { disabledAt } = await found(tx, userId)
+        const { disabledAt } = await requireUser(tx, userId)
         if (disabledAt !== null) throw new HostError('conflict', { detail: 'The user is disabled.', action: ENABLE })
         return makeLink(tx, userId)
       }),
     signOut: (userId) =>
       run(async (tx) => {
-        await found(tx, userId)
+        await requireUser(tx, userId)
         await endSessions(tx, userId)
       }),
     stopOperating: (userId) =>
@@ -100,7 +100,7 @@ function changesOf(before: UserRow, { name, operator, disabled }: PersonPatch): 
 }
 
 async function assertNotLast(tx: Transaction, user: UserRow): Promise<void> {
-  await holdOperators(tx)
+  await lockOperators(tx)
   const others = (await operatorsOf(tx)).filter(({ userId }) => userId !== user.userId)
   if (user.role !== 'operator' || user.disabledAt !== null || others.length > 0) return
   throw new HostError('conflict', {
@@ -109,13 +109,13 @@ async function assertNotLast(tx: Transaction, user: UserRow): Promise<void> {
   })
 }
 
-async function found(tx: Transaction, userId: string): Promise<UserRow> {
+async function requireUser(tx: Transaction, userId: string): Promise<UserRow> {
   const user = await tx.get('users', userId)
   if (!user) throw noSuchUser()
   return user
 }
 
-async function personOf(tx: Transaction, user: UserRow): Promise<UserWithMethods> {
+async function withMethods(tx: Transaction, user: UserRow): Promise<UserWithMethods> {
   const accounts = await tx.list('accounts', { where: { userId: user.userId } })
   const methods = new Set(accounts.map(({ provider }) => (provider === 'credential' ? 'password' : 'oidc')))
   return { ...user, methods: [...methods] as UserWithMethods['methods'] }

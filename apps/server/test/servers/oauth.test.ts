@@ -5,7 +5,7 @@ import { nodeDrivers } from '@loadout/core/node'
 import { createServices, type HostServices } from '@loadout/core/services'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { follow, OAuthServer } from '../../../../test/oauth-server.ts'
-import { createPeople } from '../../src/auth/user-admin.ts'
+import { createUserAdmin } from '../../src/auth/user-admin.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { Env } from '../../src/http/env.ts'
 import { oauthPages } from '../../src/routes/account/oauth.ts'
@@ -146,7 +146,7 @@ describe('the OAuth callback', () => {
   })
 
   it('shows an account by name and email when people sign in to this server', async () => {
-    const people = createPeople(host.storage)
+    const people = createUserAdmin(host.storage)
     const { person } = await people.invite({ email: 'ann@example.com', name: 'Ann <b>', operator: false })
     await host.toolkits.register({ name: 'mail', url: oauth.url }, { tier: 'user', userId: person.userId })
     const begun = await post('/oauth/start', { toolkit: 'mail' }, person.userId)

@@ -322,7 +322,7 @@ export const OIDC_CASES: Record<string, OidcCase> = {
   },
 
   'who sets out too often waits, in whichever process, and reads why in a browser': {
-    limits: { starts: { most: 3, windowMs: 60_000 } },
+    limits: { starts: { max: 3, windowMs: 60_000 } },
     async run({ world }) {
       const browser = world.browser()
       for (const at of [0, 1, 0] as const)
@@ -337,7 +337,7 @@ export const OIDC_CASES: Record<string, OidcCase> = {
   },
 
   'who comes back too often without getting in waits; who gets in is not counted': {
-    limits: { address: { most: 3, windowMs: 60_000 } },
+    limits: { address: { max: 3, windowMs: 60_000 } },
     async run(given) {
       const { world, provider } = given
       await invite(given, 'ann@example.com')

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { masterKeyRing, type Storage } from '@loadout/core'
 import { createServices, type HostServices } from '@loadout/core/services'
 import { createApiKeys } from '../../src/auth/api-keys.ts'
-import { byApiKey, heldToUser, sessionOr } from '../../src/auth/authenticate.ts'
+import { byApiKey, restrictToUser, sessionOr } from '../../src/auth/authenticate.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../src/auth/sign-in.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { Answer } from './app-of-users.ts'
@@ -73,7 +73,7 @@ export async function signInWorld(storages: [Storage, Storage], options: WorldOp
     const record = host.audit.record
     const signIn = createSignIn({ storage, secret, baseUrl: () => base, passwords, record, ...rest })
     const apiKeys = createApiKeys(storage, record)
-    const byKey = heldToUser(byApiKey(apiKeys), storage)
+    const byKey = restrictToUser(byApiKey(apiKeys), storage)
     const authenticate = sessionOr(byKey, signIn, publicUrl)
     return { host, signIn, app: createApp({ host, apiKeys, authenticate, signIn, publicUrl }) }
   }
