@@ -39,11 +39,11 @@ describe('the settings', () => {
       signUp: true,
       oidc: { issuer: 'https://login.example', clientId: 'loadout', name: 'login.example', trustEmail: false },
     })
-    const said = (env: Record<string, string>) => () => readConfig({ ...MULTI, ...env })
-    expect(said({ LOADOUT_SIGN_UP: 'on' })).toThrow(/LOADOUT_SIGN_UP needs LOADOUT_OIDC_ISSUER/)
-    expect(said({ ...provider, LOADOUT_OIDC_CLIENT_SECRET: '' })).toThrow(/LOADOUT_OIDC_CLIENT_SECRET is needed/)
-    expect(said({ ...provider, LOADOUT_OIDC_CLIENT_ID: '' })).toThrow(/LOADOUT_OIDC_CLIENT_ID is needed/)
-    expect(said({ LOADOUT_SESSION_MS: '5' })).toThrow(/LOADOUT_SESSION_MS/)
+    const readingOf = (env: Record<string, string>) => () => readConfig({ ...MULTI, ...env })
+    expect(readingOf({ LOADOUT_SIGN_UP: 'on' })).toThrow(/LOADOUT_SIGN_UP needs LOADOUT_OIDC_ISSUER/)
+    expect(readingOf({ ...provider, LOADOUT_OIDC_CLIENT_SECRET: '' })).toThrow(/LOADOUT_OIDC_CLIENT_SECRET is needed/)
+    expect(readingOf({ ...provider, LOADOUT_OIDC_CLIENT_ID: '' })).toThrow(/LOADOUT_OIDC_CLIENT_ID is needed/)
+    expect(readingOf({ LOADOUT_SESSION_MS: '5' })).toThrow(/LOADOUT_SESSION_MS/)
   })
 
   it('list the models that the app pays for, with globs', () => {
@@ -156,9 +156,9 @@ describe('the command environment', () => {
   })
 
   it('has these variables in multi-user mode only if a setting turns them on', () => {
-    const given = { ...own, ...network, ...multiUser }
-    expect(readConfig(given).commandEnv).toEqual({ PATH: '/bin' })
-    expect(readConfig({ ...given, LOADOUT_STDIO_NETWORK_ENV: 'on' }).commandEnv).toEqual({ PATH: '/bin', ...network })
+    const env = { ...own, ...network, ...multiUser }
+    expect(readConfig(env).commandEnv).toEqual({ PATH: '/bin' })
+    expect(readConfig({ ...env, LOADOUT_STDIO_NETWORK_ENV: 'on' }).commandEnv).toEqual({ PATH: '/bin', ...network })
   })
 
   it('gives commands one minute to start, or the configured time', () => {

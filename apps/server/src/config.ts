@@ -12,15 +12,15 @@ import { commandEnv } from './command-env.ts'
 import { readTemplates, sandboxDir } from './ops/stdio-settings.ts'
 
 const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value))
-const whole = (least: number, most: number) =>
-  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most))
+const whole = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
 
 /** Commas in braces are a glob's own. */
 const commaList = (text: string) =>
   text
     .split(/,(?![^{}]*\})/)
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 const fileHost = z
   .string()
   .toLowerCase()
@@ -161,8 +161,8 @@ export interface Config {
 }
 
 /** The settings of this process, some of them given instead, as on a command line. */
-export function configFromEnvironment(given: Record<string, string | undefined> = {}): Config {
-  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+export function configFromEnvironment(overrides: Record<string, string | undefined> = {}): Config {
+  const set = Object.entries(overrides).filter(([, value]) => value !== undefined)
   return readConfig({ ...process.env, ...Object.fromEntries(set) })
 }
 

@@ -85,7 +85,8 @@ export function agentOf(models: () => Models): Agent {
 /** Models by the settings: the address and the key are of the provider that is named there. */
 export function modelsOf(host: HostServices, { model, models, modelUrl, modelKey, ceiling }: Config): Models {
   const provider = model?.slice(0, model.indexOf(':')) as ModelProvider | undefined
-  const of = <T>(value: T | undefined) => (provider === undefined || value === undefined ? {} : { [provider]: value })
+  const byProvider = <T>(value: T | undefined) =>
+    provider === undefined || value === undefined ? {} : { [provider]: value }
   const { credentials, storage, tokens, fetchFor, app } = host
   return createModels({
     credentials,
@@ -96,8 +97,8 @@ export function modelsOf(host: HostServices, { model, models, modelUrl, modelKey
     model,
     ceiling,
     appModels: models,
-    baseUrls: of(modelUrl),
-    keys: of(modelKey),
+    baseUrls: byProvider(modelUrl),
+    keys: byProvider(modelKey),
   })
 }
 
@@ -171,7 +172,8 @@ function openDrivers(config: Config, log: Log) {
     sandbox,
     baseEnv: commandEnv,
     onLeftProcesses: (left) => {
-      for (const one of left) log.warn(one, 'A stdio server left a detached process running; end it by its pid')
+      for (const leftProcess of left)
+        log.warn(leftProcess, 'A stdio server left a detached process running; end it by its pid')
     },
     processDir: join(dataDir, 'processes'),
     ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),

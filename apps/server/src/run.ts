@@ -9,12 +9,12 @@ import { startServer } from './serve.ts'
 const WEB = fileURLToPath(new URL('../../web/dist', import.meta.url))
 
 /** Serves by the environment, some settings given instead. A bad one is one line on stderr and exit code 1. */
-export async function run(given: Record<string, string | undefined> = {}): Promise<void> {
+export async function run(overrides: Record<string, string | undefined> = {}): Promise<void> {
   try {
     const webDir = existsSync(WEB) ? WEB : undefined
-    const running = await startServer(configFromEnvironment(given), { webDir, version: manifest.version })
+    const running = await startServer(configFromEnvironment(overrides), { webDir, version: manifest.version })
     process.stdout.write(`Loadout is at ${running.url}\n`)
-    if (running.setup) process.stdout.write(setupLine(running.setup))
+    if (running.setup) process.stdout.write(formatSetupMessage(running.setup))
     const stop = () =>
       running.close().then(
         () => process.exit(0),
@@ -28,6 +28,6 @@ export async function run(given: Record<string, string | undefined> = {}): Promi
   }
 }
 
-function setupLine({ url, expiresAt }: { url: string; expiresAt: Date }): string {
+function formatSetupMessage({ url, expiresAt }: { url: string; expiresAt: Date }): string {
   return `Nobody operates it yet. Become its first operator, once and before ${expiresAt.toISOString()}: ${url}\n`
 }

@@ -7,7 +7,7 @@ import { HostError, type Storage } from '@loadout/core'
 import { offerTemplate } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
 import { createApiKeys } from './auth/api-keys.ts'
-import { byApiKey, heldToUser, localOr, sessionOr } from './auth/authenticate.ts'
+import { byApiKey, localOr, restrictToUser, sessionOr } from './auth/authenticate.ts'
 import type { SignIn } from './auth/sign-in.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
@@ -49,7 +49,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       throw error
     },
   )
-  const webhook = followWaiting(host, log, config)
+  const webhook = startApprovalWebhook(host, log, config)
   let signIn: SignIn | undefined
   const closeHost = async () => {
     await webhook?.stop()
@@ -64,8 +64,8 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     const byKey = byApiKey(apiKeys, config.bootstrapKey)
     const local = config.mode === 'local'
     signIn = await openSignIn(config, { host, log, address: () => bound })
-    const held = heldToUser(byKey, host.storage)
-    const signedIn = signIn ? sessionOr(held, signIn, config.publicUrl) : held
+    const byUserKey = restrictToUser(byKey, host.storage)
+    const signedIn = signIn ? sessionOr(byUserKey, signIn, config.publicUrl) : byUserKey
     const app = createApp({
       host,
       apiKeys,
@@ -88,10 +88,10 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     bound = url
     await noteServer(config, url)
     log.info({ url, mode: config.mode, storage: host.storage.name }, 'listening')
-    const made = await signIn?.setupLink()
+    const setupLink = await signIn?.setupLink()
     return {
       url,
-      setup: made && signIn && { url: signIn.urlOf(made), expiresAt: made.expiresAt },
+      setup: setupLink && signIn && { url: signIn.urlOf(setupLink), expiresAt: setupLink.expiresAt },
       close: once(() => {
         stopping.abort()
         return shutDown({ server, config, log, closeHost })
@@ -109,8 +109,8 @@ export function settingsOf(config: Config): StartSettings {
   // Values of the environment may be secrets.
   const templates = stdioTemplates.map(({ id, command, args }) => ({ id, command, args }))
   const offered = stdioTemplates.map(offerTemplate)
-  const shown = { mode, stdio, templates, offered, privateNetwork, privateHosts, programs, approvalMs }
-  return { ...shown, model, models, ceiling }
+  const base = { mode, stdio, templates, offered, privateNetwork, privateHosts, programs, approvalMs }
+  return { ...base, model, models, ceiling }
 }
 
 interface SignInDeps {
@@ -141,7 +141,7 @@ async function openSignIn(config: Config, { host, log, address }: SignInDeps): P
 }
 
 /** Tells the app of what waits for a person, where it wants to be told. */
-function followWaiting(host: HostServices, log: Log, { webhook, proxy, certificates }: Config) {
+function startApprovalWebhook(host: HostServices, log: Log, { webhook, proxy, certificates }: Config) {
   return webhook ? startWebhook(host, log, { ...webhook, proxy, certificates }) : undefined
 }
 
@@ -174,13 +174,13 @@ async function noteServer({ databaseUrl, dataDir }: Config, url: string): Promis
 }
 
 /** No new work; what runs finishes, or is cut off after a while; then the storage closes. */
-async function shutDown(parts: {
+async function shutDown(deps: {
   server: Server
   config: Config
   log: Log
   closeHost: () => Promise<void>
 }): Promise<void> {
-  const { server, config, log, closeHost } = parts
+  const { server, config, log, closeHost } = deps
   const finished = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
   const late = setTimeout(() => server.closeAllConnections(), FINISH_WITHIN_MS)

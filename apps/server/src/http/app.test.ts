@@ -271,7 +271,8 @@ describe('multi-user mode', () => {
       expect(answer.status).toBe(201)
       return (await answer.json()).key as string
     }
-    const [ann, bob] = [await keyFor('ann'), await keyFor('bob')]
+    const ann = await keyFor('ann')
+    const bob = await keyFor('bob')
     expect(ann).toMatch(/^lo_[A-Za-z0-9]{40}$/)
     const { uscoId } = await (await request('POST', '/api/mcp', { key: ann, body: FILES })).json()
     expect((await (await request('GET', '/api/mcp', { key: bob })).json()).toolkits).toEqual([])

@@ -132,8 +132,8 @@ export function createApp({
   addDocument(app, version)
   if (clientMetadata) app.get('/client-metadata.json', (c) => c.json(clientMetadata, 200))
   const mode = loopbackOnly ? 'local' : 'multi-user'
-  const authParts = { signIn, authenticate, mode, publicUrl, proxies } as const
-  const open = app.route('/api', authRoutes(authParts)).route('/api', authLinkRoutes(authParts))
+  const authDeps = { signIn, authenticate, mode, publicUrl, proxies } as const
+  const open = app.route('/api', authRoutes(authDeps)).route('/api', authLinkRoutes(authDeps))
   app.use('/api/*', authenticated(authenticate))
   if (metrics) {
     // Elsewhere a key is asked for, and whoever scrapes knows the server by another name than people do.
@@ -174,9 +174,9 @@ function bodiesOf(app: OpenAPIHono<Env>): NeedsBody {
   let needed: ReadonlySet<string> | undefined
   return (method, path) => {
     needed ??= new Set(
-      app.openAPIRegistry.definitions.flatMap((one) =>
-        one.type === 'route' && one.route.request?.body?.required
-          ? [`${one.route.method.toUpperCase()} ${one.route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
+      app.openAPIRegistry.definitions.flatMap((definition) =>
+        definition.type === 'route' && definition.route.request?.body?.required
+          ? [`${definition.route.method.toUpperCase()} ${definition.route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
           : [],
       ),
     )

@@ -24,17 +24,17 @@ export async function streamCall(c: Context<Env>, host: HostServices, streamed: 
   const gone = new AbortController()
   const early: Array<[event: string, data: object]> = []
   let tell = (event: string, data: object) => void early.push([event, data])
-  const told = {
+  const observedRequest = {
     ...request,
     onProgress: (progress: object) => tell('progress', progress),
-    onLog: (line: object) => tell('log', line),
+    onLog: (entry: object) => tell('log', entry),
   }
-  const isKept = idempotencyKey !== undefined || !wait
-  const begun = isKept
-    ? await host.records.start(told, { idempotencyKey })
-    : { ...host.records.startWaited({ ...told, signal: gone.signal }), callId: undefined }
-  const running = 'running' in begun ? begun.running : host.calls.running(request.userId, begun.callId)
-  const callId = running?.callId ?? begun.callId ?? ''
+  const isRecorded = idempotencyKey !== undefined || !wait
+  const started = isRecorded
+    ? await host.records.start(observedRequest, { idempotencyKey })
+    : { ...host.records.startWaited({ ...observedRequest, signal: gone.signal }), callId: undefined }
+  const running = 'running' in started ? started.running : host.calls.running(request.userId, started.callId)
+  const callId = running?.callId ?? started.callId ?? ''
   return streamSSE(c, async (stream) => {
     const send = sender(stream)
     stream.onAbort(() => gone.abort())
@@ -43,7 +43,9 @@ export async function streamCall(c: Context<Env>, host: HostServices, streamed: 
     for (const [event, data] of early) await send(event, data)
     tell = (event, data) => void send(event, data)
     try {
-      const outcome = running ? await follow(running, send) : await followKept(host, { request, callId, gone }, send)
+      const outcome = running
+        ? await follow(running, send)
+        : await followRecorded(host, { request, callId, gone }, send)
       if (outcome) await send(...ended(callId, outcome))
     } finally {
       clearInterval(beat)
@@ -60,13 +62,13 @@ const sender =
 
 function follow(running: RunningCall, send: Send): Promise<CallOutcome> {
   const { callId } = running
-  void running.asked.then((asked) => send('input-needed', { callId, input: viewInput(asked) }))
+  void running.asked.then((input) => send('input-needed', { callId, input: viewInput(input) }))
   void running.pending.then((approval) => send('pending', { callId, approval }))
   return running.outcome
 }
 
 /** One that another process makes, or made. */
-async function followKept(
+async function followRecorded(
   host: HostServices,
   { request: { userId }, callId, gone }: { request: CallRequest; callId: string; gone: AbortController },
   send: Send,

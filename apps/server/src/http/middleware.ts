@@ -157,21 +157,21 @@ export function authenticated(authenticate: Authenticate): MiddlewareHandler<Env
   return async (c, next) => {
     const found = await authenticate(c.req.raw)
     if (!found) throw new HostError('unauthenticated')
-    const who = parse(principal, found)
-    assertScope(who.scopes, ...scopesFor(c))
-    c.set('principal', who)
+    const caller = parse(principal, found)
+    assertScope(caller.scopes, ...scopesFor(c))
+    c.set('principal', caller)
     await next()
   }
 }
 
-export type IsStill = (request: Request, who: Principal) => Promise<boolean>
+export type IsStill = (request: Request, caller: Principal) => Promise<boolean>
 
 /** Whether a request that takes long is still of who it was of when it came. */
 export function stillOf(authenticate: Authenticate): IsStill {
-  return async (request, who) => {
+  return async (request, caller) => {
     try {
       const found = await authenticate(request)
-      return found?.userId === who.userId && (found.role ?? 'user') === who.role
+      return found?.userId === caller.userId && (found.role ?? 'user') === caller.role
     } catch {
       return false
     }
@@ -184,7 +184,7 @@ function assertScope(scopes: readonly KeyScope[], ...needed: readonly KeyScope[]
   throw new HostError('forbidden', { detail: `The API key lacks the scope "${needed.join('" or "')}".` })
 }
 
-export function assertOperator(who: Principal): void {
-  if (who.role !== 'operator') throw new HostError('forbidden', { detail: 'Only an operator may do this.' })
-  assertScope(who.scopes, 'operate')
+export function assertOperator(caller: Principal): void {
+  if (caller.role !== 'operator') throw new HostError('forbidden', { detail: 'Only an operator may do this.' })
+  assertScope(caller.scopes, 'operate')
 }

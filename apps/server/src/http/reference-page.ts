@@ -86,13 +86,13 @@ const section = (name: string, routes: readonly Route[]): Html =>
 function routeOf({ method, path, operation }: Route): Html {
   const { summary, parameters = [], requestBody, responses = {} } = operation
   // Problems are the same everywhere, and told once.
-  const told = Object.entries(responses).filter(([status]) => status !== 'default')
+  const documented = Object.entries(responses).filter(([status]) => status !== 'default')
   const id = `${method}-${path.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-|-$/g, '')}`
   return html`<article id="${id}">
     <h3><a href="#${id}"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></a></h3>
     ${summary ? html`<p>${summary}</p>` : ''} ${parameters.length > 0 ? parametersOf(parameters) : ''}
     ${requestBody?.content ? bodyOf(requestBody.required ? 'Body' : 'Body, where there is one', requestBody.content) : ''}
-    ${told.map(([status, { description = '', content }]) =>
+    ${documented.map(([status, { description = '', content }]) =>
       content ? bodyOf(`${status} ${description}`, content) : html`<p class="answer">${status} ${description}</p>`,
     )}
   </article>`
@@ -111,12 +111,12 @@ const parametersOf = (parameters: readonly Parameter[]): Html =>
       </thead>
       <tbody>
         ${parameters.map(
-          (one) =>
+          (parameter) =>
             html`<tr>
-              <td><code>${one.name}</code>${one.required ? '' : html` <span class="quiet">optional</span>`}</td>
-              <td>${one.in}</td>
-              <td>${typeOf(one.schema)}</td>
-              <td>${one.description ?? ''}</td>
+              <td><code>${parameter.name}</code>${parameter.required ? '' : html` <span class="quiet">optional</span>`}</td>
+              <td>${parameter.in}</td>
+              <td>${typeOf(parameter.schema)}</td>
+              <td>${parameter.description ?? ''}</td>
             </tr>`,
         )}
       </tbody>

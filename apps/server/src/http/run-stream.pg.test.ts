@@ -69,17 +69,17 @@ it('a run stream reaches a reader on another process live', async () => {
   close('look', 'write')
   const nodes = [node('a', 'look'), node('b', 'write', ['a']), node('c', 'look', ['b'])]
   const { id } = (await hosts[0]?.workflows.start('ann', { definition: { name: 'w', nodes } })) ?? { id: '' }
-  const told: string[] = []
+  const received: string[] = []
   for await (const one of streamed(1, id)) {
-    told.push(one)
+    received.push(one)
     if (one === 'a running') gates.get('look')?.resolve()
     if (one === 'b running') gates.get('write')?.resolve()
   }
-  expect(told).toEqual(
+  expect(received).toEqual(
     expect.arrayContaining(['a running', 'a completed', 'b running', 'b completed', 'c completed', 'run completed']),
   )
-  expect([told[0], told.at(-1)]).toEqual(['started running', 'run completed'])
-  expect(told.indexOf('a completed')).toBeLessThan(told.indexOf('b completed'))
+  expect([received[0], received.at(-1)]).toEqual(['started running', 'run completed'])
+  expect(received.indexOf('a completed')).toBeLessThan(received.indexOf('b completed'))
   // The first host did it.
   expect((await hosts[1]?.runs.get('ann', id))?.output).toBe('first')
 })
@@ -94,12 +94,12 @@ it('the stream of a paused run reports the pause and, after it continues elsewhe
   expect(before).toEqual(['started paused', 'a paused', 'run paused'])
   await hosts[0]?.approvals.answer('ann', paused?.steps[0]?.approvalId ?? '', { decision: 'allow' })
   await expect.poll(async () => (await hosts[1]?.runs.get('ann', id))?.status).toBe('running')
-  const told: string[] = []
+  const received: string[] = []
   for await (const one of streamed(1, id)) {
-    told.push(one)
+    received.push(one)
     if (one === 'a running') gates.get('ask')?.resolve()
   }
-  expect(told).toEqual(expect.arrayContaining(['a running', 'a completed', 'b completed', 'run completed']))
+  expect(received).toEqual(expect.arrayContaining(['a running', 'a completed', 'b completed', 'run completed']))
 })
 
 it('a run stream returns 404 to other users', async () => {

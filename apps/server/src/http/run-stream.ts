@@ -24,14 +24,14 @@ export async function streamRun(
   { start, tell }: { start: () => Promise<RunView>; tell: Tell },
 ): Promise<Response> {
   const { userId } = c.var.principal
-  const heard: NodeEvent[] = []
+  const events: NodeEvent[] = []
   // From before it begins, so that no node is missed.
   const stop = host.events.on('run-node', (event) => {
-    if (event.userId === userId && heard.length < MAX_BEFORE) heard.push(event)
+    if (event.userId === userId && events.length < MAX_BEFORE) events.push(event)
   })
   try {
     const run = await start()
-    const before = heard
+    const before = events
       .filter(({ runId }) => runId === run.id)
       .map(({ type: _, userId: __, runId: ___, ...state }) => state)
     return follow(c, host, { run, before, tell })

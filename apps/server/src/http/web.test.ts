@@ -21,7 +21,8 @@ it('the web page carries its CSP nonce, and the policy blocks other inline style
     const [, nonce = ''] = /nonce="([^"]*)"/.exec(await response.text()) ?? []
     return { policy, nonce }
   }
-  const [first, second] = [await read(), await read()]
+  const first = await read()
+  const second = await read()
   expect(first.nonce).toMatch(/^[\w+/]{22}==$/)
   expect(first.policy).toContain(`style-src 'self' 'nonce-${first.nonce}'`)
   expect(second.policy).toContain(`style-src 'self' 'nonce-${second.nonce}'`)

@@ -8,7 +8,7 @@ import type { AppType } from './app.ts'
 const isPage = (path: string) => !/^\/api(\/|$)/i.test(path) && !/\.[a-z0-9]+$/i.test(path)
 
 /** The policy of each answer has a nonce of its own, which the page reads from here. */
-const NONCE_PLACE = '<meta property="csp-nonce" nonce=""'
+const NONCE_PLACEHOLDER = '<meta property="csp-nonce" nonce=""'
 
 export function serveWeb(app: AppType, directory: string): void {
   const index = join(directory, 'index.html')
@@ -22,7 +22,7 @@ export function serveWeb(app: AppType, directory: string): void {
     if (!isPage(c.req.path)) return serveStatic({ root })(c, next)
     const page = await readFile(index, 'utf8')
     const nonce = c.get('secureHeadersNonce') ?? ''
-    return c.html(page.replace(NONCE_PLACE, `<meta property="csp-nonce" nonce="${nonce}"`), 200, {
+    return c.html(page.replace(NONCE_PLACEHOLDER, `<meta property="csp-nonce" nonce="${nonce}"`), 200, {
       'cache-control': 'no-cache',
     })
   })

@@ -39,8 +39,8 @@ const SECRET_FIELDS = new Set([
   'content',
   'structuredcontent',
 ])
-const CENSORED = '[redacted]'
-const DEEPEST = 8
+const REDACTED = '[redacted]'
+const MAX_DEPTH = 8
 const KEYS = /\blo_[A-Za-z0-9_-]{16,}|\bBearer\s+[^\s"\\]+/g
 
 export function createLog(level: string, destination: pino.DestinationStream = pino.destination(2)): Log {
@@ -49,11 +49,11 @@ export function createLog(level: string, destination: pino.DestinationStream = p
     {
       level,
       base: null,
-      formatters: { log: (fields) => censored(fields, 0) },
+      formatters: { log: (fields) => redactFields(fields, 0) },
       serializers: { err: plainError, cause: plainError },
       // A new one each time, because the line's own fields are put into it.
       mixin: () => ({ ...ambient.getStore() }),
-      hooks: { streamWrite: (line) => line.replace(KEYS, CENSORED) },
+      hooks: { streamWrite: (line) => line.replace(KEYS, REDACTED) },
     },
     destination,
   )
@@ -61,19 +61,20 @@ export function createLog(level: string, destination: pino.DestinationStream = p
 }
 
 /** pino's own censor knows paths of a fixed depth, and costs ten times what the rest of a line does. */
-function censored(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
-  const told: Record<string, unknown> = {}
+function redactFields(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
+  const redacted: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields))
-    told[name] = value !== undefined && SECRET_FIELDS.has(name.toLowerCase()) ? CENSORED : inner(value, depth + 1)
-  return told
+    redacted[name] =
+      value !== undefined && SECRET_FIELDS.has(name.toLowerCase()) ? REDACTED : redactValue(value, depth + 1)
+  return redacted
 }
 
-function inner(value: unknown, depth: number): unknown {
+function redactValue(value: unknown, depth: number): unknown {
   // Errors have a serializer of their own.
   if (typeof value !== 'object' || value === null || value instanceof Error || value instanceof Date) return value
-  if (depth >= DEEPEST) return CENSORED
-  if (Array.isArray(value)) return value.map((item) => inner(item, depth + 1))
-  return censored(value as Record<string, unknown>, depth)
+  if (depth >= MAX_DEPTH) return REDACTED
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, depth + 1))
+  return redactFields(value as Record<string, unknown>, depth)
 }
 
 // Messages of foreign errors can quote what they failed on; their kind and place are enough to find them.
@@ -81,8 +82,8 @@ function plainError(error: unknown): unknown {
   if (!(error instanceof Error)) return undefined
   const code = Reflect.get(error, 'code')
   // Our own errors are written without secrets; their words may be kept.
-  const words = HostError.is(error) ? { message: error.message } : {}
-  return { name: error.name, ...(typeof code === 'string' ? { code } : {}), ...words, stack: frames(error) }
+  const messageField = HostError.is(error) ? { message: error.message } : {}
+  return { name: error.name, ...(typeof code === 'string' ? { code } : {}), ...messageField, stack: frames(error) }
 }
 
 const frames = (error: Error) =>

@@ -19,5 +19,5 @@ export function readTemplates(path: string | undefined): StdioTemplate[] {
 }
 
 /** In a sandbox of a root host another user runs, who does not get into the data folder. */
-export const sandboxDir = (given: string | undefined, dataDir: string): string =>
-  given ?? (process.getuid?.() === 0 ? '/var/cache/loadout/packages' : join(dataDir, 'packages'))
+export const sandboxDir = (configured: string | undefined, dataDir: string): string =>
+  configured ?? (process.getuid?.() === 0 ? '/var/cache/loadout/packages' : join(dataDir, 'packages'))

@@ -45,7 +45,7 @@ async function start({ multiUser = false, telemetry: more = {} }: { multiUser?: 
     loopbackOnly: !multiUser,
     metrics: { read: telemetry.metrics, key: METRICS_KEY },
   })
-  const ask = async (route: `${string} ${string}`, { body, key, headers = {} }: Asked = {}) => {
+  const ask = async (route: `${string} ${string}`, { body, key, headers = {} }: RequestOptions = {}) => {
     const [method = 'GET', path] = route.split(' ')
     const answer = await app.request(`http://localhost:4300${path}`, {
       method,
@@ -60,7 +60,7 @@ async function start({ multiUser = false, telemetry: more = {} }: { multiUser?: 
   }
   return { host, ask, lines }
 }
-interface Asked {
+interface RequestOptions {
   body?: unknown
   key?: string
   headers?: Record<string, string>
@@ -89,7 +89,7 @@ function parseMetrics(text: string): Map<string, number> {
     if (!sample) throw new Error(`Not a line of metrics: ${line}`)
     const [, name = '', labels = '', value = ''] = sample
     expect(
-      [...types.keys()].some((known) => name.startsWith(known)),
+      [...types.keys()].some((type) => name.startsWith(type)),
       line,
     ).toBe(true)
     samples.set(`${name}${labels}`, value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value))
@@ -134,7 +134,8 @@ describe('GET /metrics', () => {
   })
 
   it('counts each server in a process separately', async () => {
-    const [one, two] = [await start(), await start()]
+    const one = await start()
+    const two = await start()
     await one.ask('POST /api/tools/app/now/call', { body: {} })
     expect((await one.ask('GET /metrics')).text).toContain('loadout_calls_ended_total{')
     expect((await two.ask('GET /metrics')).text).not.toContain('loadout_calls_ended_total{')
@@ -186,8 +187,8 @@ describe('a trace', () => {
     ])
     // What a request carries for its own systems is not for servers of others.
     expect(server.metas[0]).not.toHaveProperty('baggage')
-    const told = lines.map((line) => JSON.parse(line)).filter((line) => line.traceId === TRACE)
-    expect(told.map((line) => line.msg ?? line.path)).toEqual(['call', '/api/tools/kit/echo/call'])
+    const entries = lines.map((line) => JSON.parse(line)).filter((line) => line.traceId === TRACE)
+    expect(entries.map((line) => line.msg ?? line.path)).toEqual(['call', '/api/tools/kit/echo/call'])
   })
 
   it('starts with the call if the request has no valid trace header', async () => {
@@ -250,8 +251,8 @@ describe('the server log', () => {
 
   it('has the correct request ID in every entry with parallel requests', async () => {
     const { ask, lines } = await start()
-    const asked = Array.from({ length: 20 }, () => ask('POST /api/tools/app/now/call', { body: {} }))
-    const answers = await Promise.all(asked)
+    const requests = Array.from({ length: 20 }, () => ask('POST /api/tools/app/now/call', { body: {} }))
+    const answers = await Promise.all(requests)
     const calls = lines.map((line) => JSON.parse(line)).filter((line) => line.msg === 'call')
     for (const { headers, text } of answers)
       expect(calls.find((line) => line.callId === JSON.parse(text).callId)?.requestId).toBe(headers.get('x-request-id'))
@@ -284,8 +285,8 @@ describe('the server log', () => {
     const { text: metrics } = await ask('GET /metrics', { key: METRICS_KEY })
     expect(server.calls).toBe(1)
     expect(lines.filter((line) => line.includes('"msg":"call"'))).toHaveLength(3)
-    const told = lines.join('') + metrics
-    for (const secret of [...planted, key, BOOTSTRAP, METRICS_KEY]) expect(told).not.toContain(secret)
+    const output = lines.join('') + metrics
+    for (const secret of [...planted, key, BOOTSTRAP, METRICS_KEY]) expect(output).not.toContain(secret)
     expect(metrics).not.toMatch(/\bann\b/)
   })
 })

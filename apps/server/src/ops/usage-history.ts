@@ -13,7 +13,7 @@ const SIZES: Record<Range, { bucketMs: number; count: number }> = {
   '30d': { bucketMs: 24 * HOUR_MS, count: 30 },
 }
 const PAGE = 1000
-const MAX_LINES = 50_000
+const MAX_ENTRIES = 50_000
 const MAX_TOOLS = 10
 
 const ERRORS = new Set(['tool-error', 'failed'])
@@ -37,26 +37,26 @@ export async function usageHistory(audit: Pick<Audit, 'list'>, { userId, range, 
   const total = new Tally()
   const filter = { action: 'mcp_tool_call', ref, from: new Date(start), to: now }
   let cursor: string | undefined
-  let looked = 0
+  let entriesRead = 0
   do {
     const page = await audit.list({ userId }, filter, { limit: PAGE, cursor })
-    for (const line of page.items) {
+    for (const entry of page.items) {
       // A call has two lines where a server may have seen it; it is counted by the one that tells how it ended.
-      if (line.outcome === 'started') continue
-      const bucket = buckets[Math.floor((new Date(line.at).getTime() - start) / bucketMs)]
-      for (const tally of [bucket, total, tallyOf(tools, line.ref ?? '')]) tally?.add(line)
+      if (entry.outcome === 'started') continue
+      const bucket = buckets[Math.floor((new Date(entry.at).getTime() - start) / bucketMs)]
+      for (const tally of [bucket, total, tallyOf(tools, entry.ref ?? '')]) tally?.add(entry)
     }
-    looked += page.items.length
+    entriesRead += page.items.length
     cursor = page.nextCursor
-  } while (cursor !== undefined && looked < MAX_LINES)
-  const most = [...tools].sort(([, a], [, b]) => b.calls - a.calls).slice(0, MAX_TOOLS)
+  } while (cursor !== undefined && entriesRead < MAX_ENTRIES)
+  const topTools = [...tools].sort(([, a], [, b]) => b.calls - a.calls).slice(0, MAX_TOOLS)
   return {
     from: new Date(start).toISOString(),
     bucketMs,
     complete: cursor === undefined,
     total: total.view(),
     buckets: buckets.map((tally, index) => ({ at: new Date(start + index * bucketMs).toISOString(), ...tally.view() })),
-    tools: most.map(([name, tally]) => {
+    tools: topTools.map(([name, tally]) => {
       const { resultBytes: _, ...view } = tally.view()
       return { ref: name, ...view }
     }),
@@ -86,7 +86,8 @@ class Tally {
 
   view() {
     const sorted = [...this.#durations].sort((a, b) => a - b)
-    const [p50, p95] = [percentile(sorted, 0.5), percentile(sorted, 0.95)]
+    const p50 = percentile(sorted, 0.5)
+    const p95 = percentile(sorted, 0.95)
     return {
       calls: this.calls,
       errors: this.#errors,

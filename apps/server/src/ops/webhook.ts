@@ -45,7 +45,7 @@ export function startWebhook(host: HostServices, log: Log, options: WebhookOptio
     await response.body?.cancel()
     if (!response.ok) throw new Error(`The webhook answered ${response.status}.`)
   }
-  const tell = async ({ userId, approvalId }: Extract<HostEvent, { type: 'approval-requested' }>): Promise<void> => {
+  const notify = async ({ userId, approvalId }: Extract<HostEvent, { type: 'approval-requested' }>): Promise<void> => {
     const approval = await host.approvals.get(userId, approvalId)
     const body = JSON.stringify({ type: 'approval-requested', userId, approval })
     for (const [index, wait] of [...waitMs, undefined].entries()) {
@@ -59,7 +59,7 @@ export function startWebhook(host: HostServices, log: Log, options: WebhookOptio
     }
   }
   const stopEvents = host.events.on('approval-requested', (event) => {
-    tell(event).catch((err) => log.error({ err, approvalId: event.approvalId }, 'the webhook was not told'))
+    notify(event).catch((err) => log.error({ err, approvalId: event.approvalId }, 'the webhook was not told'))
   })
   return {
     async stop() {

@@ -121,8 +121,8 @@ const withCallId: MiddlewareHandler<Env> = async (c, next) => {
   await next()
   const { callId } = c.var
   if (callId === undefined || !c.res.headers.get('content-type')?.startsWith('application/problem+json')) return
-  const told = JSON.stringify({ ...(await c.res.json()), callId })
-  c.res = new Response(told, { status: c.res.status, headers: c.res.headers })
+  const body = JSON.stringify({ ...(await c.res.json()), callId })
+  c.res = new Response(body, { status: c.res.status, headers: c.res.headers })
 }
 
 export function callRoutes(host: HostServices) {
@@ -137,8 +137,8 @@ export function callRoutes(host: HostServices) {
       if (threadId !== undefined) await host.threads.get(userId, threadId)
       const { trace } = c.var
       const caller = { type: 'direct' as const }
-      const asked = { userId, toolkit, tool, arguments: args, threadId, prompt }
-      const request: CallRequest = { ...asked, trace, caller, rules }
+      const target = { userId, toolkit, tool, arguments: args, threadId, prompt }
+      const request: CallRequest = { ...target, trace, caller, rules }
       const idempotencyKey = c.req.valid('header')['idempotency-key']
       if (c.req.header('accept')?.includes('text/event-stream'))
         return (await streamCall(c, host, { request, idempotencyKey, wait })) as never

@@ -23,26 +23,26 @@ const events = createRoute({
 })
 
 /** What may have ended who somebody is: their session, their key, themselves. */
-const WAYS_IN: ReadonlySet<string> = new Set(['sessions', 'apiKeys', 'users'])
+const AUTH_COLLECTIONS: ReadonlySet<string> = new Set(['sessions', 'apiKeys', 'users'])
 
 /** `isStill`: whether a request is still of who it was of; a stream that is not ends. */
 export function eventRoutes(host: HostServices, stopping: AbortSignal, isStill: IsStill) {
   return new OpenAPIHono<Env>().openapi(events, (c) => {
     const { userId, role } = c.var.principal
     return streamSSE(c, async (stream) => {
-      const waiting = createWaiting()
+      const queue = createEventQueue()
       let wake = () => {}
-      let isIn = true
-      const look = async () => {
-        isIn &&= await isStill(c.req.raw, c.var.principal)
+      let isAuthorized = true
+      const checkAccess = async () => {
+        isAuthorized &&= await isStill(c.req.raw, c.var.principal)
         wake()
       }
       const stop = host.events.on((event) => {
         if (event.userId !== userId && event.userId !== APP_OWNER) return
-        if (event.type === 'stored-changed' && WAYS_IN.has(event.collection)) void look()
+        if (event.type === 'stored-changed' && AUTH_COLLECTIONS.has(event.collection)) void checkAccess()
         // What is wrong with the operator's files is the operator's to know.
         if (event.type === 'source-broken' && role !== 'operator') return
-        waiting.add(withoutActor(event))
+        queue.add(withoutActor(event))
         wake()
       })
       const leave = () => {
@@ -52,16 +52,16 @@ export function eventRoutes(host: HostServices, stopping: AbortSignal, isStill: 
       stream.onAbort(leave)
       stopping.addEventListener('abort', leave, { once: true })
       await stream.writeSSE({ event: 'ready', data: '{}' })
-      while (isIn && !stream.aborted && !stopping.aborted) {
-        const event = waiting.next()
+      while (isAuthorized && !stream.aborted && !stopping.aborted) {
+        const event = queue.next()
         if (event) await stream.writeSSE({ event: event.type, data: JSON.stringify(event) })
         else if (
           !(await nextOrTimeout((resolve) => {
             wake = resolve
           }))
         ) {
-          await look()
-          if (isIn) await stream.writeSSE({ event: 'still-here', data: '{}' })
+          await checkAccess()
+          if (isAuthorized) await stream.writeSSE({ event: 'still-here', data: '{}' })
         }
       }
       stopping.removeEventListener('abort', leave)
@@ -78,7 +78,7 @@ function withoutActor(event: HostEvent): HostEvent {
 }
 
 /** Who does not read fast enough is told to look anew, once, in place of what was lost; the same change is told once. */
-function createWaiting() {
+function createEventQueue() {
   let events: Array<HostEvent | { type: 'behind' }> = []
   const stored = new Set<string>()
   return {

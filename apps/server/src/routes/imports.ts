@@ -45,7 +45,7 @@ export function importRoutes(host: HostServices) {
       if (preview || c.req.valid('query').preview === 'true')
         return c.json(await host.imports.preview(source, owner, options), 200)
       const report = await host.imports.apply(source, owner, options)
-      void lookBehind(host, userId, report)
+      void discoverInBackground(host, userId, report)
       return c.json(report, 200)
     })
     .openapi(list, async (c) => {
@@ -78,14 +78,14 @@ function readBody(body: Record<string, unknown>) {
 const AT_ONCE = 4
 
 /** Looks at what was imported, a few at a time: a large config must not start all of its servers in one moment. */
-async function lookBehind(host: HostServices, userId: string, { entries }: ImportReport): Promise<void> {
+async function discoverInBackground(host: HostServices, userId: string, { entries }: ImportReport): Promise<void> {
   const ids = entries.flatMap(({ id, status }) => (id && (status === 'added' || status === 'updated') ? [id] : []))
-  const look = async () => {
+  const worker = async () => {
     for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
       const stored = await host.toolkits.find(userId, id)
       // A failure is in the state of the toolkit.
       if (stored.enabled) await host.catalog.introspect(stored, userId).catch(() => {})
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, () => look().catch(() => {})))
+  await Promise.all(Array.from({ length: AT_ONCE }, () => worker().catch(() => {})))
 }

@@ -77,11 +77,11 @@ export function messageRoutes(host: HostServices, models: Models, stopping: Abor
       const { userId } = c.var.principal
       const { id: threadId } = c.req.valid('param')
       await host.threads.get(userId, threadId)
-      const { message: one, messages, trigger, messageId, model, ...options } = c.req.valid('json')
-      const { system, maxSteps, budget, limit: most, maxTokens: tokens, programs: code } = options
+      const { message: sentMessage, messages, trigger, messageId, model, ...options } = c.req.valid('json')
+      const { system, maxSteps, budget, limit: toolLimit, maxTokens: tokens, programs: code } = options
       const again = trigger === 'regenerate-message' ? { messageId } : undefined
-      const said = partsOf(one ?? messages?.at(-1))
-      if (!said && !again) throw nothingSaid()
+      const parts = readParts(sentMessage ?? messages?.at(-1))
+      if (!parts && !again) throw emptyMessage()
       const opened = await models.open(userId, model, { threadId })
       const tools = host.thread({ userId, threadId }, { mustExist: true })
       // Loaded with the first that is said: who only looks at tools needs none of it.
@@ -93,14 +93,14 @@ export function messageRoutes(host: HostServices, models: Models, stopping: Abor
         messages: host.messages,
         approvals: host.approvals,
         model: opened,
-        userParts: said,
+        userParts: parts,
         again,
         system,
         maxSteps,
         budget,
         signal: AbortSignal.any([c.req.raw.signal, stopping]),
         resolve: {
-          ...(most === undefined ? {} : { limit: most }),
+          ...(toolLimit === undefined ? {} : { limit: toolLimit }),
           ...(tokens === undefined ? {} : { maxTokens: tokens }),
           ...(code === undefined ? {} : { programs: code }),
         },
@@ -108,12 +108,12 @@ export function messageRoutes(host: HostServices, models: Models, stopping: Abor
       return response as never
     })
     .openapi(list, async (c) => {
-      const { cursor, limit: most } = c.req.valid('query')
+      const { cursor, limit: pageSize } = c.req.valid('query')
       const { id } = c.req.valid('param')
       // One more than asked for tells whether there is a next page.
-      const found = await host.messages.list(c.var.principal.userId, id, { after: cursor, limit: most + 1 })
-      const items = found.slice(0, most)
-      const last = found.length > most ? items.at(-1) : undefined
+      const found = await host.messages.list(c.var.principal.userId, id, { after: cursor, limit: pageSize + 1 })
+      const items = found.slice(0, pageSize)
+      const last = found.length > pageSize ? items.at(-1) : undefined
       return c.json({ items, ...(last ? { nextCursor: last.id } : {}) }, 200)
     })
     .openapi(clear, async (c) => {
@@ -122,13 +122,13 @@ export function messageRoutes(host: HostServices, models: Models, stopping: Abor
     })
 }
 
-function partsOf(said: unknown) {
-  if (said === undefined) return undefined
-  const read = parse(userMessage, said, ['message'])
+function readParts(body: unknown) {
+  if (body === undefined) return undefined
+  const read = parse(userMessage, body, ['message'])
   return typeof read === 'string' ? [{ type: 'text' as const, text: read }] : read.parts
 }
 
-const nothingSaid = () =>
+const emptyMessage = () =>
   new HostError('invalid-input', {
     detail: 'message: nothing is said',
     errors: [{ path: 'message', message: 'nothing is said' }],

@@ -86,7 +86,7 @@ export function runRoutes(host: HostServices) {
     })
     .openapi(show, async (c) => {
       if (c.req.header('accept')?.includes('text/event-stream'))
-        return (await streamStarted(c, host, { runId: c.req.valid('param').id, tell: (one) => one })) as never
+        return (await streamStarted(c, host, { runId: c.req.valid('param').id, tell: (view) => view })) as never
       return c.json(await host.runs.get(c.var.principal.userId, c.req.valid('param').id), 200)
     })
     .openapi(cancel, async (c) => {

@@ -8,7 +8,7 @@ import type { Env } from '../http/env.ts'
 import { idParam, json, jsonBodyOf } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
 
-const { tools, deferred, userId: _, ...told } = selectionSchema.shape
+const { tools, deferred, userId: _, ...selectionFields } = selectionSchema.shape
 const { by, score, reasons, tokens } = tools.element.shape
 const selected = z
   .object({
@@ -24,7 +24,7 @@ const selected = z
   .openapi('SelectedTool')
 const selection = z
   .object({
-    ...told,
+    ...selectionFields,
     tools: z.array(selected),
     /** How many more can be found. */
     deferred: z.number(),

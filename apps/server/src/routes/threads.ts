@@ -175,11 +175,11 @@ export function threadRoutes(host: HostServices) {
     await host.threads.get(userId, id)
     return host.thread({ userId, threadId: id }, { mustExist: true })
   }
-  const switched = async (one: Thread) => {
-    const warnings = await one.warnings()
+  const activationState = async (userThread: Thread) => {
+    const warnings = await userThread.warnings()
     return {
-      items: [...(await one.activations())],
-      exclusive: await one.isExclusive(),
+      items: [...(await userThread.activations())],
+      exclusive: await userThread.isExclusive(),
       ...(warnings.length > 0 ? { warnings } : {}),
     }
   }
@@ -209,32 +209,32 @@ export function threadRoutes(host: HostServices) {
     })
   return threads
     .openapi(showActivations, async (c) => {
-      return c.json(await switched(await own(c.var.principal.userId, c.req.valid('param').id)), 200)
+      return c.json(await activationState(await own(c.var.principal.userId, c.req.valid('param').id)), 200)
     })
     .openapi(useList, async (c) => {
-      const one = await own(c.var.principal.userId, c.req.valid('param').id)
-      await one.use(c.req.valid('json').toolkits)
-      return c.json(await switched(one), 200)
+      const userThread = await own(c.var.principal.userId, c.req.valid('param').id)
+      await userThread.use(c.req.valid('json').toolkits)
+      return c.json(await activationState(userThread), 200)
     })
     .openapi(activate, async (c) => {
-      const one = await own(c.var.principal.userId, c.req.valid('param').id)
+      const userThread = await own(c.var.principal.userId, c.req.valid('param').id)
       const { ref, on } = c.req.valid('json')
-      await (on ? one.activate(ref) : one.deactivate(ref))
-      return c.json(await switched(one), 200)
+      await (on ? userThread.activate(ref) : userThread.deactivate(ref))
+      return c.json(await activationState(userThread), 200)
     })
     .openapi(reset, async (c) => {
-      const one = await own(c.var.principal.userId, c.req.valid('param').id)
-      await one.reset(c.req.valid('query').ref)
-      return c.json(await switched(one), 200)
+      const userThread = await own(c.var.principal.userId, c.req.valid('param').id)
+      await userThread.reset(c.req.valid('query').ref)
+      return c.json(await activationState(userThread), 200)
     })
     .openapi(showLoadout, async (c) => {
-      const one = await own(c.var.principal.userId, c.req.valid('param').id)
-      const { entries: _, ...carried } = await one.loadout(c.req.valid('query') as Narrowing)
-      return c.json(carried, 200)
+      const userThread = await own(c.var.principal.userId, c.req.valid('param').id)
+      const { entries: _, ...body } = await userThread.loadout(c.req.valid('query') as Narrowing)
+      return c.json(body, 200)
     })
     .openapi(explain, async (c) => {
-      const one = await own(c.var.principal.userId, c.req.valid('param').id)
-      return c.json({ items: await one.explain(c.req.valid('query') as Narrowing & { prompt?: string }) }, 200)
+      const userThread = await own(c.var.principal.userId, c.req.valid('param').id)
+      return c.json({ items: await userThread.explain(c.req.valid('query') as Narrowing & { prompt?: string }) }, 200)
     })
 }
 

@@ -17,14 +17,14 @@ export async function switchTools(
 ): Promise<void> {
   const refOf = (name: string) => `${stored.toolkit.id}.${patternOf(name)}`
   const names = Object.keys(switches)
-  await assertKnown(host, userId, { stored, names })
+  await assertToolsExist(host, userId, { stored, names })
   const off = names.filter((name) => switches[name] === false)
   const on = names.filter((name) => switches[name] === true)
   if (on.length > 0) await host.activations.clear({ userId }, on.map(refOf))
-  const still = on.length > 0 && stored.enabled ? await stillOff(host, userId, stored) : new Set<string>()
+  const stillDisabled = on.length > 0 && stored.enabled ? await stillOff(host, userId, stored) : new Set<string>()
   const rules = [
     ...off.map((name) => ({ ref: refOf(name), on: false })),
-    ...on.filter((name) => still.has(name)).map((name) => ({ ref: refOf(name), on: true })),
+    ...on.filter((name) => stillDisabled.has(name)).map((name) => ({ ref: refOf(name), on: true })),
   ]
   if (rules.length > 0) await host.activations.set({ userId }, rules)
 }
@@ -40,15 +40,15 @@ async function stillOff({ loadouts }: Pick<HostServices, 'loadouts'>, userId: st
   return new Set(own.map(({ tool }) => tool))
 }
 
-async function assertKnown(
+async function assertToolsExist(
   { catalog }: Pick<HostServices, 'catalog'>,
   userId: string,
   { stored, names }: { stored: StoredToolkit; names: readonly string[] },
 ): Promise<void> {
   const tools = (await catalog.tools(userId, [stored], { asIs: true })).get(stored.uscoId) ?? []
-  const known = new Set(tools.map(({ manifest }) => manifest.name))
+  const toolNames = new Set(tools.map(({ manifest }) => manifest.name))
   const errors = names
-    .filter((name) => !known.has(name))
+    .filter((name) => !toolNames.has(name))
     .map((name) => ({ path: `switches.${name}`, message: 'names no tool of this toolkit' }))
   if (errors.length > 0)
     throw new HostError('invalid-input', {

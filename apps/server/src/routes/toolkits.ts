@@ -122,7 +122,7 @@ const output = createRoute({
 
 export function toolkitRoutes(host: HostServices) {
   /** Looks at the server; a failure is in the state of the view, because the record is saved all the same. */
-  const viewAfterLook = async (userId: string, stored: StoredToolkit) => {
+  const viewAfterDiscovery = async (userId: string, stored: StoredToolkit) => {
     if (stored.enabled) await host.catalog.introspect(stored, userId).catch(() => {})
     return host.views.one(userId, stored.uscoId)
   }
@@ -136,7 +136,7 @@ export function toolkitRoutes(host: HostServices) {
     .openapi(save, async (c) => {
       const { userId } = c.var.principal
       const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), { tier: 'user', userId })
-      const view = await viewAfterLook(userId, stored)
+      const view = await viewAfterDiscovery(userId, stored)
       return c.json(withWarnings(view, warnings), created ? 201 : 200)
     })
     .openapi(show, async (c) => {
@@ -148,8 +148,8 @@ export function toolkitRoutes(host: HostServices) {
     .openapi(change, async (c) => {
       const { userId } = c.var.principal
       const { id } = c.req.valid('param')
-      const { switches: given, ...changes } = c.req.valid('json')
-      const switches = parse(switchesSchema, { switches: given }).switches
+      const { switches: requestedSwitches, ...changes } = c.req.valid('json')
+      const switches = parse(switchesSchema, { switches: requestedSwitches }).switches
       const unchangedSince = changedAt(c.req.header('if-match'))
       const found = await host.toolkits.find(userId, id)
       const hasMore = Object.keys(changes).length > 0
@@ -158,7 +158,7 @@ export function toolkitRoutes(host: HostServices) {
       if (found.tier === 'app' || (switches && !hasMore)) return c.json(await host.views.one(userId, id), 200)
       const { stored, warnings } = await host.toolkits.update({ id, unchangedSince }, changes, { tier: 'user', userId })
       const view = touchesServer(changes)
-        ? await viewAfterLook(userId, stored)
+        ? await viewAfterDiscovery(userId, stored)
         : await host.views.one(userId, stored.uscoId)
       return c.json(withWarnings(view, warnings), 200)
     })
@@ -174,7 +174,7 @@ export function toolkitRoutes(host: HostServices) {
       const { userId } = c.var.principal
       const stored = await host.toolkits.find(userId, c.req.valid('param').id)
       if (c.req.valid('query').reconnect === 'true') await host.connections.reset(stored.uscoId, userId)
-      return c.json(await viewAfterLook(userId, stored), 200)
+      return c.json(await viewAfterDiscovery(userId, stored), 200)
     })
     .openapi(output, async (c) => {
       const { principal } = c.var
@@ -195,14 +195,14 @@ function outputOf(host: HostServices, stored: StoredToolkit, userId: string): z.
   const own = host.connections.outputOf(stored, userId)
   // Who looks at the app's servers for the app has a connection of its own.
   const { running, lines } = own.lines.length > 0 ? own : host.connections.outputOf(stored, stored.userId)
-  return { running, items: lines.map((line) => ('at' in line ? { ...line, at: line.at.toISOString() } : line)) }
+  return { running, items: lines.map((entry) => ('at' in entry ? { ...entry, at: entry.at.toISOString() } : entry)) }
 }
 
 const MAX_SWITCHES = 1000
 const switchesSchema = z.object({
   switches: z
     .record(z.string().min(1).max(256), z.boolean())
-    .refine((given) => Object.keys(given).length <= MAX_SWITCHES, `must be at most ${MAX_SWITCHES}`)
+    .refine((value) => Object.keys(value).length <= MAX_SWITCHES, `must be at most ${MAX_SWITCHES}`)
     .optional(),
 })
 

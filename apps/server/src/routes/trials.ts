@@ -30,7 +30,7 @@ const trial = z
   })
   .openapi('Trial')
 
-const tryOne = createRoute({
+const tryTool = createRoute({
   method: 'post',
   path: '/mcp/config/try',
   summary: 'Run one tool of a custom toolkit that is not saved; nothing of it is stored, and nobody is asked',
@@ -55,16 +55,16 @@ const tryOne = createRoute({
 })
 
 export function trialRoutes(host: HostServices) {
-  return new OpenAPIHono<Env>().openapi(tryOne, async (c) => {
+  return new OpenAPIHono<Env>().openapi(tryTool, async (c) => {
     const { userId, scopes } = c.var.principal
-    const { name, config_json, threadId, ...given } = c.req.valid('json')
+    const { name, config_json, threadId, ...trialInput } = c.req.valid('json')
     // It is both: a toolkit that is written, and a call; and to allow one is to answer for a person.
-    for (const scope of given.allow ? (['call', 'approve'] as const) : (['call'] as const))
+    for (const scope of trialInput.allow ? (['call', 'approve'] as const) : (['call'] as const))
       if (!scopes.includes(scope))
         throw new HostError('forbidden', { detail: `The API key lacks the scope "${scope}".` })
     if (threadId !== undefined) await host.threads.get(userId, threadId)
     const scope = { userId, threadId, signal: c.req.raw.signal }
-    const tried = await host.tryTool(scope, { ...given, record: { ...config_json, name } })
+    const tried = await host.tryTool(scope, { ...trialInput, record: { ...config_json, name } })
     return c.json(viewOf(tried), 200)
   })
 }

@@ -10,7 +10,7 @@ import { problemResponses, toProblem } from '../http/problem.ts'
 import { streamRun } from '../http/run-stream.ts'
 
 const workflow = named(workflowView, 'Workflow')
-const one = { 200: json(workflow, 'The workflow'), ...problemResponses }
+const workflowResponses = { 200: json(workflow, 'The workflow'), ...problemResponses }
 /** Read by the library, which tells every problem of it at once. */
 const definition = z
   .record(z.string(), z.unknown())
@@ -53,7 +53,7 @@ const show = createRoute({
   path: '/workflows/{id}',
   summary: 'A workflow as it is, or as it was in a version',
   request: { params: idParam, query: z.object({ version: z.coerce.number().int().min(1).optional() }) },
-  responses: one,
+  responses: workflowResponses,
 })
 const baseVersion = z.coerce.number().int().min(1).optional().openapi({
   description: 'The version that yours began with; 409 where another was saved since. Without it none is looked for',
@@ -63,7 +63,7 @@ const update = createRoute({
   path: '/workflows/{id}',
   summary: 'Make the next version of a workflow',
   request: { params: idParam, query: z.object({ baseVersion }), body: jsonBodyOf(definition) },
-  responses: one,
+  responses: workflowResponses,
 })
 const remove = createRoute({
   method: 'delete',
@@ -79,12 +79,12 @@ const versions = createRoute({
   request: { params: idParam },
   responses: { 200: json(z.object({ items: z.array(workflow) }), 'Its versions'), ...problemResponses },
 })
-const brought = z
+const inlineServers = z
   .record(z.string(), z.unknown())
   .optional()
   .openapi({ description: 'Toolkits of this run alone, by name, in any spelling; at most 16 serve' })
 const checkBody = z
-  .strictObject({ threadId: idText.optional(), mcpServers: brought })
+  .strictObject({ threadId: idText.optional(), mcpServers: inlineServers })
   .openapi('CheckScope', { description: 'As the run would be started' })
 const check = createRoute({
   method: 'post',
@@ -116,7 +116,7 @@ const check = createRoute({
   },
 })
 
-const which = {
+const workflowReference = {
   workflowId: idText.optional(),
   workflowVersionId: idText.optional(),
   definition: definition.optional().openapi({ description: 'One that is not stored' }),
@@ -124,9 +124,9 @@ const which = {
 const wait = z.boolean().default(true).openapi({ description: 'Until it is over, or waits for a person' })
 const invokeBody = z
   .strictObject({
-    ...which,
+    ...workflowReference,
     input: z.unknown().optional(),
-    mcpServers: brought,
+    mcpServers: inlineServers,
     threadId: idText.optional(),
     rules: named(policyRules, 'PolicyRules')
       .optional()
@@ -135,7 +135,7 @@ const invokeBody = z
   })
   .refine(
     (body) =>
-      [body.workflowId, body.workflowVersionId, body.definition].filter((given) => given !== undefined).length === 1,
+      [body.workflowId, body.workflowVersionId, body.definition].filter((value) => value !== undefined).length === 1,
     'must name one of workflowId, workflowVersionId and definition',
   )
 const invoked = runView
@@ -172,7 +172,7 @@ const rerun = createRoute({
   request: {
     headers: onceOnly,
     params: idParam,
-    body: jsonBodyOf(z.strictObject({ from: idText, mcpServers: brought, wait })),
+    body: jsonBodyOf(z.strictObject({ from: idText, mcpServers: inlineServers, wait })),
   },
   responses: {
     200: json(invoked, 'It is over'),
@@ -234,14 +234,20 @@ function invokeRoutes(host: HostServices, app: ReturnType<typeof storedRoutes>) 
     .openapi(invoke, async (c) => {
       const { principal } = c.var
       const { userId } = principal
-      const { wait: waits, workflowId, workflowVersionId, definition: given, ...options } = c.req.valid('json')
+      const {
+        wait: waits,
+        workflowId,
+        workflowVersionId,
+        definition: inlineDefinition,
+        ...options
+      } = c.req.valid('json')
       if (options.threadId !== undefined) await host.threads.get(userId, options.threadId)
       const named =
         workflowId !== undefined
           ? { workflowId }
           : workflowVersionId !== undefined
             ? { workflowVersionId }
-            : { definition: given }
+            : { definition: inlineDefinition }
       const idempotencyKey = c.req.valid('header')['idempotency-key']
       const start = () => host.workflows.start(userId, { ...named, ...options, principal, idempotencyKey })
       return answer(c, host, { start, waits }) as never
@@ -299,6 +305,6 @@ function refused(c: Context<Env>, run: RunView): Response {
   const problems = (run.error?.problems ?? []) as Array<{ path: string; message: string }>
   const errors = problems.map(({ path, message }) => ({ path, message }))
   const error = new HostError('preflight-failed', { detail: run.error?.message ?? '', errors })
-  const told = { ...invocationOf(run), ...toProblem(error, c.get('requestId') ?? ''), runId: run.id, run: run.status }
-  return c.body(JSON.stringify(told), 422, { 'content-type': 'application/problem+json' })
+  const body = { ...invocationOf(run), ...toProblem(error, c.get('requestId') ?? ''), runId: run.id, run: run.status }
+  return c.body(JSON.stringify(body), 422, { 'content-type': 'application/problem+json' })
 }

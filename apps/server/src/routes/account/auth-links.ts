@@ -77,42 +77,42 @@ const finishOidc = createRoute({
   responses: onwards,
 })
 
-export function authLinkRoutes(parts: AuthDeps) {
-  const { proxies } = parts
+export function authLinkRoutes(deps: AuthDeps) {
+  const { proxies } = deps
   return new OpenAPIHono<Env>()
     .openapi(look, async (c) => {
-      const { kind, expiresAt, user } = await signInOf(parts).look(c.req.valid('json').token)
+      const { kind, expiresAt, user } = await signInOf(deps).look(c.req.valid('json').token)
       noStore(c)
-      const who = user ? { email: user.email, name: user.name } : {}
-      return c.json({ kind, expiresAt: expiresAt.toISOString(), ...who }, 200)
+      const person = user ? { email: user.email, name: user.name } : {}
+      return c.json({ kind, expiresAt: expiresAt.toISOString(), ...person }, 200)
     })
     .openapi(setUp, async (c) => {
-      const came = await signInOf(parts).setUp(clientInfo(c, proxies), c.req.valid('json'))
-      return c.json(welcome(c, came), came.cookies.length > 0 ? 201 : 202)
+      const result = await signInOf(deps).setUp(clientInfo(c, proxies), c.req.valid('json'))
+      return c.json(welcome(c, result), result.cookies.length > 0 ? 201 : 202)
     })
     .openapi(accept, async (c) => {
-      const given = { kind: 'invite' as const, ...c.req.valid('json') }
-      return c.json(welcome(c, await signInOf(parts).redeem(clientInfo(c, proxies), given)), 200)
+      const input = { kind: 'invite' as const, ...c.req.valid('json') }
+      return c.json(welcome(c, await signInOf(deps).redeem(clientInfo(c, proxies), input)), 200)
     })
     .openapi(reset, async (c) => {
-      const given = { kind: 'reset' as const, ...c.req.valid('json') }
-      return c.json(welcome(c, await signInOf(parts).redeem(clientInfo(c, proxies), given)), 200)
+      const input = { kind: 'reset' as const, ...c.req.valid('json') }
+      return c.json(welcome(c, await signInOf(deps).redeem(clientInfo(c, proxies), input)), 200)
     })
     .openapi(startOidc, async (c) => {
       const returnTo = c.req.valid('query').returnTo ?? '/'
-      const begun = oidcOf(parts).start(clientInfo(c, proxies), returnTo)
-      const { url, cookies } = await begun.catch((error) => backToDoor(c, error))
-      return goOn(c, url, cookies)
+      const started = oidcOf(deps).start(clientInfo(c, proxies), returnTo)
+      const { url, cookies } = await started.catch((error) => backToSignIn(c, error))
+      return redirectTo(c, url, cookies)
     })
     .openapi(finishOidc, async (c) => {
-      const finished = oidcOf(parts).finish(clientInfo(c, proxies), c.req.valid('query'))
-      const { url, cookies } = await finished.catch((error) => backToDoor(c, error))
-      return goOn(c, url, cookies)
+      const finished = oidcOf(deps).finish(clientInfo(c, proxies), c.req.valid('query'))
+      const { url, cookies } = await finished.catch((error) => backToSignIn(c, error))
+      return redirectTo(c, url, cookies)
     })
 }
 
-function oidcOf(parts: AuthDeps) {
-  const { oidc } = signInOf(parts)
+function oidcOf(deps: AuthDeps) {
+  const { oidc } = signInOf(deps)
   if (oidc) return oidc
   throw new HostError('not-found', {
     detail: 'This server has no sign-in provider.',
@@ -121,12 +121,12 @@ function oidcOf(parts: AuthDeps) {
 }
 
 /** Who looks at it in a browser reads it on the sign-in page. */
-function backToDoor(c: Context<Env>, error: unknown): { url: string; cookies: string[] } {
+function backToSignIn(c: Context<Env>, error: unknown): { url: string; cookies: string[] } {
   if (!HostError.is(error) || !c.req.header('accept')?.includes('text/html')) throw error
   return { url: `/sign-in?problem=${error.code}`, cookies: [] }
 }
 
-function goOn(c: Context<Env>, to: string, cookies: string[]) {
+function redirectTo(c: Context<Env>, to: string, cookies: string[]) {
   for (const cookie of cookies) setCookie(c, cookie)
   noStore(c)
   c.header('referrer-policy', 'no-referrer')

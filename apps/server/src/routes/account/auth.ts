@@ -41,9 +41,9 @@ export const entered = z.object({ user: signedInUser }).openapi('Entered')
 export const email = z.email().max(320)
 export const newPassword = z
   .string()
-  .min(PASSWORD_LENGTH.least, `must have at least ${PASSWORD_LENGTH.least} characters`)
-  .max(PASSWORD_LENGTH.most, `must have at most ${PASSWORD_LENGTH.most} characters`)
-const anyPassword = z.string().min(1).max(PASSWORD_LENGTH.most)
+  .min(PASSWORD_LENGTH.min, `must have at least ${PASSWORD_LENGTH.min} characters`)
+  .max(PASSWORD_LENGTH.max, `must have at most ${PASSWORD_LENGTH.max} characters`)
+const anyPassword = z.string().min(1).max(PASSWORD_LENGTH.max)
 const session = z
   .object({
     id: z.string(),
@@ -102,12 +102,12 @@ const endOthers = createRoute({
   responses: { 204: { description: 'Ended' }, ...problemResponses },
 })
 
-export function authRoutes(parts: AuthDeps) {
-  const { authenticate, mode, proxies } = parts
+export function authRoutes(deps: AuthDeps) {
+  const { authenticate, mode, proxies } = deps
   return new OpenAPIHono<Env>()
     .openapi(show, async (c) => {
       noStore(c)
-      const { signIn } = parts
+      const { signIn } = deps
       const methods = {
         password: signIn?.byPassword ?? false,
         ...(signIn?.oidc ? { oidc: { name: signIn.oidc.name } } : {}),
@@ -120,27 +120,27 @@ export function authRoutes(parts: AuthDeps) {
       return c.json({ ...rest, user: await otherUser(c, authenticate) }, 200)
     })
     .openapi(enter, async (c) => {
-      const came = await signInOf(parts).enter(clientInfo(c, proxies), c.req.valid('json'))
-      return c.json(welcome(c, came), 200)
+      const result = await signInOf(deps).enter(clientInfo(c, proxies), c.req.valid('json'))
+      return c.json(welcome(c, result), 200)
     })
     .openapi(leave, async (c) => {
-      const { sessions } = signInOf(parts)
-      assertSameOrigin(c.req.raw, parts.publicUrl)
+      const { sessions } = signInOf(deps)
+      assertSameOrigin(c.req.raw, deps.publicUrl)
       const { cookies } = await sessions.leave(clientInfo(c, proxies))
       for (const cookie of cookies) setCookie(c, cookie)
       noStore(c)
       return c.body(null, 204)
     })
     .openapi(changePassword, async (c) => {
-      await signedInOf(c, parts)
-      const { cookies } = await signInOf(parts).changePassword(clientInfo(c, proxies), c.req.valid('json'))
+      await signedInOf(c, deps)
+      const { cookies } = await signInOf(deps).changePassword(clientInfo(c, proxies), c.req.valid('json'))
       for (const cookie of cookies) setCookie(c, cookie)
       noStore(c)
       return c.body(null, 204)
     })
     .openapi(list, async (c) => {
-      const { user, sessionId } = await signedInOf(c, parts)
-      const rows = await signInOf(parts).sessions.list(user.userId)
+      const { user, sessionId } = await signedInOf(c, deps)
+      const rows = await signInOf(deps).sessions.list(user.userId)
       const items = rows.map((row) => ({
         id: row.sessionId,
         current: row.sessionId === sessionId,
@@ -154,14 +154,14 @@ export function authRoutes(parts: AuthDeps) {
       return c.json({ items }, 200)
     })
     .openapi(end, async (c) => {
-      const { user } = await signedInOf(c, parts)
-      const was = await signInOf(parts).sessions.end(user.userId, c.req.valid('param').id)
-      if (!was) throw new HostError('not-found', { detail: 'There is no such session of yours.' })
+      const { user } = await signedInOf(c, deps)
+      const hasEnded = await signInOf(deps).sessions.end(user.userId, c.req.valid('param').id)
+      if (!hasEnded) throw new HostError('not-found', { detail: 'There is no such session of yours.' })
       return c.body(null, 204)
     })
     .openapi(endOthers, async (c) => {
-      const { user, sessionId } = await signedInOf(c, parts)
-      await signInOf(parts).sessions.endOthers(user.userId, sessionId)
+      const { user, sessionId } = await signedInOf(c, deps)
+      await signInOf(deps).sessions.endOthers(user.userId, sessionId)
       return c.body(null, 204)
     })
 }
@@ -174,10 +174,10 @@ export function signInOf({ signIn }: Pick<AuthDeps, 'signIn'>): SignIn {
   })
 }
 
-async function signedInOf(c: Context<Env>, parts: AuthDeps): Promise<SignedIn> {
-  const found = await signInOf(parts).sessions.find(c.req.raw.headers)
+async function signedInOf(c: Context<Env>, deps: AuthDeps): Promise<SignedIn> {
+  const found = await signInOf(deps).sessions.find(c.req.raw.headers)
   if (!found) throw new HostError('unauthenticated')
-  assertSameOrigin(c.req.raw, parts.publicUrl)
+  assertSameOrigin(c.req.raw, deps.publicUrl)
   return found
 }
 
@@ -188,10 +188,10 @@ export function welcome(c: Context<Env>, { user, cookies }: Entered) {
   return { user: viewOf(user) }
 }
 
-const viewOf = ({ userId: id, name, email: of, role }: UserRow) => ({
+const viewOf = ({ userId: id, name, email: userEmail, role }: UserRow) => ({
   id,
   name,
-  email: of,
+  email: userEmail,
   operator: role === 'operator',
 })
 

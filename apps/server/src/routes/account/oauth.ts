@@ -69,7 +69,7 @@ const confirm = createRoute({
   path: '/oauth/confirm',
   summary: 'The form of that page: the person says that the account is theirs',
   security: [],
-  middleware: [formOnly, bodyLimit({ maxSize: FORM_BYTES, onError: notGood })],
+  middleware: [formOnly, bodyLimit({ maxSize: FORM_BYTES, onError: invalidLink })],
   request: {
     body: {
       required: true,
@@ -101,9 +101,9 @@ export function oauthRoutes(host: HostServices) {
 /** What is reached without a key: mounted before the doors that ask for one, and for JSON. */
 export function oauthPages(host: HostServices, authenticate: Authenticate, people?: Pick<UserAdmin, 'find'>) {
   const pages = new OpenAPIHono<Env>()
-  const finish = async (c: Context<Env>, brought: z.infer<typeof returned>, who: string | undefined) => {
-    const { name } = await host.signIns.whose(brought.state)
-    const { toolkit } = await host.signIns.finish(brought, who === undefined ? undefined : { userId: who })
+  const finish = async (c: Context<Env>, params: z.infer<typeof returned>, userId: string | undefined) => {
+    const { name } = await host.signIns.whose(params.state)
+    const { toolkit } = await host.signIns.finish(params, userId === undefined ? undefined : { userId })
     return c.html(signedInPage({ name, toolkit }), 200)
   }
   pages.get('/oauth/page.css', (c) => c.body(PAGE_STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }))
@@ -112,19 +112,20 @@ export function oauthPages(host: HostServices, authenticate: Authenticate, peopl
     callback,
     async (c) => {
       noStore(c)
-      const brought = c.req.valid('query')
+      const params = c.req.valid('query')
       try {
-        const { userId, name } = await host.signIns.whose(brought.state)
-        const who = await principalOf(c, authenticate)
-        if (who !== undefined || getCookie(c, COOKIE) === brought.state) return await finish(c, brought, who)
-        const word = newWord()
-        remember(c, { name: CONFIRM_COOKIE, value: word, sameSite: 'Strict' })
+        const { userId, name } = await host.signIns.whose(params.state)
+        const signedInUserId = await principalOf(c, authenticate)
+        if (signedInUserId !== undefined || getCookie(c, COOKIE) === params.state)
+          return await finish(c, params, signedInUserId)
+        const confirmToken = newConfirmToken()
+        remember(c, { name: CONFIRM_COOKIE, value: confirmToken, sameSite: 'Strict' })
         return c.html(
           confirmPage({
             account: (await people?.find(userId)) ?? { userId },
             name,
             action: `${COOKIE_PATH}/confirm`,
-            fields: { ...brought, word },
+            fields: { ...params, word: confirmToken },
           }),
           200,
         )
@@ -138,11 +139,11 @@ export function oauthPages(host: HostServices, authenticate: Authenticate, peopl
     confirm,
     async (c) => {
       noStore(c)
-      const { word, ...brought } = c.req.valid('form')
+      const { word: confirmToken, ...params } = c.req.valid('form')
       try {
-        if (getCookie(c, CONFIRM_COOKIE) !== word) throw new HostError('sign-in-link-invalid')
+        if (getCookie(c, CONFIRM_COOKIE) !== confirmToken) throw new HostError('sign-in-link-invalid')
         deleteCookie(c, CONFIRM_COOKIE, { path: COOKIE_PATH })
-        return await finish(c, brought, await principalOf(c, authenticate))
+        return await finish(c, params, await principalOf(c, authenticate))
       } catch (thrown) {
         return refuse(c, thrown)
       }
@@ -154,15 +155,15 @@ export function oauthPages(host: HostServices, authenticate: Authenticate, peopl
 
 /** People are shown a page, whatever the address has in it. */
 function onlyValid(result: { success: boolean }, c: Context<Env>) {
-  return result.success ? undefined : notGood(c)
+  return result.success ? undefined : invalidLink(c)
 }
 
 async function formOnly(c: Context, next: Next) {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(c.req.header('content-type') ?? '')
-  return isForm ? next() : notGood(c)
+  return isForm ? next() : invalidLink(c)
 }
 
-function notGood(c: Context) {
+function invalidLink(c: Context) {
   return refuse(c, new HostError('sign-in-link-invalid'))
 }
 
@@ -183,7 +184,7 @@ function remember(c: Context<Env>, cookie: { name: string; value: string; sameSi
   setCookie(c, name, value, { path: COOKIE_PATH, maxAge: COOKIE_SECONDS, httpOnly: true, sameSite, secure })
 }
 
-const newWord = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
+const newConfirmToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
 
 /** A key that is not right is no key: the link still has to be the holder's own. */
 async function principalOf(c: Context<Env>, authenticate: Authenticate): Promise<string | undefined> {

@@ -126,10 +126,10 @@ export function appRoutes(host: HostServices, { offered: _, ...settings }: Start
     const view = await host.views.asOperator(stored)
     return withWarnings(view, warnings)
   }
-  const afterLook = async (stored: StoredToolkit, warnings: string[]) => {
+  const viewAfterDiscovery = async (stored: StoredToolkit, warnings: string[]) => {
     // A failure is in the state of the view; the record is saved all the same.
     if (stored.enabled) await host.catalog.introspect(stored, APP_OWNER).catch(() => {})
-    const now = (await host.toolkits.app()).find((one) => one.uscoId === stored.uscoId) ?? stored
+    const now = (await host.toolkits.app()).find((item) => item.uscoId === stored.uscoId) ?? stored
     return viewOf(now, warnings)
   }
 
@@ -142,7 +142,7 @@ export function appRoutes(host: HostServices, { offered: _, ...settings }: Start
     })
     .openapi(save, async (c) => {
       const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), ownerOf(c))
-      return c.json(await afterLook(stored, warnings), created ? 201 : 200)
+      return c.json(await viewAfterDiscovery(stored, warnings), created ? 201 : 200)
     })
     .openapi(show, async (c) => {
       const { id } = c.req.valid('param')
@@ -152,9 +152,9 @@ export function appRoutes(host: HostServices, { offered: _, ...settings }: Start
       return c.json(await viewOf(stored), 200)
     })
     .openapi(change, async (c) => {
-      const which = { id: c.req.valid('param').id, unchangedSince: changedAt(c.req.header('if-match')) }
-      const { stored, warnings } = await host.toolkits.update(which, c.req.valid('json'), ownerOf(c))
-      return c.json(await afterLook(stored, warnings), 200)
+      const target = { id: c.req.valid('param').id, unchangedSince: changedAt(c.req.header('if-match')) }
+      const { stored, warnings } = await host.toolkits.update(target, c.req.valid('json'), ownerOf(c))
+      return c.json(await viewAfterDiscovery(stored, warnings), 200)
     })
     .openapi(remove, async (c) => {
       await host.toolkits.remove(c.req.valid('param').id, ownerOf(c))

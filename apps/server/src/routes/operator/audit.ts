@@ -8,7 +8,7 @@ import { idText, json, named } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'
 import { RANGES, usageHistory } from '../../ops/usage-history.ts'
 
-const line = named(auditView, 'AuditLine')
+const entry = named(auditView, 'AuditLine')
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
 const query = z.object({
   action: idText.optional(),
@@ -37,7 +37,7 @@ const list = createRoute({
     200: {
       description: 'A page of it; as CSV or JSONL all of it',
       content: {
-        'application/json': { schema: z.object({ items: z.array(line), nextCursor: z.string().optional() }) },
+        'application/json': { schema: z.object({ items: z.array(entry), nextCursor: z.string().optional() }) },
         'text/csv': { schema: z.string() },
         'application/x-ndjson': { schema: z.string() },
       },
@@ -114,9 +114,9 @@ export function auditRoutes(host: HostServices) {
 }
 
 /** Who asks for others must be an operator; that there are such others is not told to anybody else. */
-function readerOf(who: Principal, { all, userId }: { all: boolean; userId: string | undefined }): AuditReader {
-  if (!all && (userId === undefined || userId === who.userId)) return { userId: who.userId }
-  assertOperator(who)
+function readerOf(caller: Principal, { all, userId }: { all: boolean; userId: string | undefined }): AuditReader {
+  if (!all && (userId === undefined || userId === caller.userId)) return { userId: caller.userId }
+  assertOperator(caller)
   return { everyone: true }
 }
 

@@ -39,8 +39,8 @@ const clearing = <P extends string>(path: P, summary: string) =>
   createRoute({ method: 'delete', path, summary, request: { params: provider }, responses: done })
 const save = saving('/models/{provider}/key', "Save a key of one's own for a provider of models")
 const clear = clearing('/models/{provider}/key', "Remove one's own key")
-const saveForAll = saving('/app/models/{provider}/key', 'Save a key for all users who have none (operators)')
-const clearForAll = clearing('/app/models/{provider}/key', 'Remove the key for all (operators)')
+const saveAppKey = saving('/app/models/{provider}/key', 'Save a key for all users who have none (operators)')
+const clearAppKey = clearing('/app/models/{provider}/key', 'Remove the key for all (operators)')
 
 interface Change {
   provider: string
@@ -48,21 +48,21 @@ interface Change {
   key?: string
 }
 
-export function modelRoutes(host: HostServices, known: Models) {
+export function modelRoutes(host: HostServices, service: Models) {
   const change = async (userId: string, tier: 'user' | 'app', { provider: text, key: secret }: Change) => {
-    const of = providerOf(text)
+    const providerName = providerOf(text)
     const owner = tier === 'app' ? APP_OWNER : userId
-    if (secret === undefined) await known.clearKey(owner, of)
-    else await known.saveKey(owner, of, secret)
+    if (secret === undefined) await service.clearKey(owner, providerName)
+    else await service.saveKey(owner, providerName, secret)
     const action = secret === undefined ? 'credential_cleared' : 'credential_set'
-    await host.audit.record({ userId, action, detail: { provider: of, tier } })
+    await host.audit.record({ userId, action, detail: { provider: providerName, tier } })
   }
   return new OpenAPIHono<Env>()
     .openapi(show, async (c) => {
       const { userId } = c.var.principal
-      const [keys, names] = await Promise.all([known.keys(userId), known.names(userId)])
-      const providers = MODEL_PROVIDERS.map((one) => ({ provider: one, key: keys[one], models: names[one] }))
-      return c.json({ providers, ...(known.model === undefined ? {} : { model: known.model }) }, 200)
+      const [keys, names] = await Promise.all([service.keys(userId), service.names(userId)])
+      const providers = MODEL_PROVIDERS.map((name) => ({ provider: name, key: keys[name], models: names[name] }))
+      return c.json({ providers, ...(service.model === undefined ? {} : { model: service.model }) }, 200)
     })
     .openapi(save, async (c) => {
       await change(c.var.principal.userId, 'user', { ...c.req.valid('param'), ...c.req.valid('json') })
@@ -72,12 +72,12 @@ export function modelRoutes(host: HostServices, known: Models) {
       await change(c.var.principal.userId, 'user', c.req.valid('param'))
       return c.body(null, 204)
     })
-    .openapi(saveForAll, async (c) => {
+    .openapi(saveAppKey, async (c) => {
       assertOperator(c.var.principal)
       await change(c.var.principal.userId, 'app', { ...c.req.valid('param'), ...c.req.valid('json') })
       return c.body(null, 204)
     })
-    .openapi(clearForAll, async (c) => {
+    .openapi(clearAppKey, async (c) => {
       assertOperator(c.var.principal)
       await change(c.var.principal.userId, 'app', c.req.valid('param'))
       return c.body(null, 204)
@@ -85,7 +85,7 @@ export function modelRoutes(host: HostServices, known: Models) {
 }
 
 function providerOf(text: string): ModelProvider {
-  const found = MODEL_PROVIDERS.find((one) => one === text)
+  const found = MODEL_PROVIDERS.find((name) => name === text)
   if (found) return found
   const detail = `There is no provider "${text.slice(0, 80)}". There are: ${MODEL_PROVIDERS.join(', ')}.`
   throw new HostError('not-found', { detail })

@@ -81,35 +81,38 @@ const appPolicy = rules.extend({
     description: "Rules of the app's own code: tried first, read-only here",
   }),
 })
-const place = <const P extends string>(path: P, summary: string) => ({
+const policyRoute = <const P extends string>(path: P, summary: string) => ({
   path,
   summary,
   responses: { 200: json(rules, 'Them'), ...problemResponses },
 })
 const showPolicy = createRoute({
   method: 'get',
-  ...place('/policy', "The app's rules, in the order in which they are tried"),
+  ...policyRoute('/policy', "The app's rules, in the order in which they are tried"),
   responses: { 200: json(appPolicy, 'Them'), ...problemResponses },
 })
 const setPolicy = createRoute({
   method: 'put',
-  ...place('/policy', "Replace the app's rules"),
+  ...policyRoute('/policy', "Replace the app's rules"),
   request: { body: jsonBodyOf(rulesInput) },
 })
-const showOwn = createRoute({ method: 'get', ...place('/policy/own', "The caller's own rules; they only tighten") })
+const showOwn = createRoute({
+  method: 'get',
+  ...policyRoute('/policy/own', "The caller's own rules; they only tighten"),
+})
 const setOwn = createRoute({
   method: 'put',
-  ...place('/policy/own', "Replace the caller's own rules"),
+  ...policyRoute('/policy/own', "Replace the caller's own rules"),
   request: { body: jsonBodyOf(rulesInput) },
 })
 const showThread = createRoute({
   method: 'get',
-  ...place('/threads/{id}/policy', 'The rules of a thread; they only tighten'),
+  ...policyRoute('/threads/{id}/policy', 'The rules of a thread; they only tighten'),
   request: { params: idParam },
 })
 const setThread = createRoute({
   method: 'put',
-  ...place('/threads/{id}/policy', 'Replace the rules of a thread'),
+  ...policyRoute('/threads/{id}/policy', 'Replace the rules of a thread'),
   request: { params: idParam, body: jsonBodyOf(rulesInput) },
 })
 const decided = z.object({ decision: z.enum(['allow', 'ask', 'deny']), reason: z.string() })
@@ -160,12 +163,12 @@ export function policyRoutes(host: HostServices) {
     })
     .openapi(listGrants, async (c) => {
       const items = await host.grants.list(c.var.principal.userId)
-      return c.json({ items: items.map((one) => ({ ...one, createdAt: one.createdAt.toISOString() })) }, 200)
+      return c.json({ items: items.map((item) => ({ ...item, createdAt: item.createdAt.toISOString() })) }, 200)
     })
     .openapi(addGrant, async (c) => {
       const { ref, decision } = c.req.valid('json')
-      const one = await host.decisions.remember(c.var.principal.userId, ref, decision)
-      return c.json({ ...one, createdAt: one.createdAt.toISOString() }, 201)
+      const added = await host.decisions.remember(c.var.principal.userId, ref, decision)
+      return c.json({ ...added, createdAt: added.createdAt.toISOString() }, 201)
     })
     .openapi(revokeGrant, async (c) => {
       await host.grants.revoke(c.var.principal.userId, c.req.valid('param').id)
