@@ -14,7 +14,7 @@ interface Saving {
   /** Ends the wait for the answer. */
   signal: AbortSignal
   /** Whether the form is still there, where what failed is told and stays. */
-  isShown: () => boolean
+  isMounted: () => boolean
 }
 
 export function useSaveToolkit(toolkit: Toolkit | undefined) {
@@ -27,22 +27,22 @@ export function useSaveToolkit(toolkit: Toolkit | undefined) {
       const headers = await ifUnchanged<Toolkit>({ reading, isSeen, onNews: list.put })
       return answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json }, { headers, init }))
     },
-    onSuccess: (saved, { isShown }) => {
+    onSuccess: (saved, { isMounted }) => {
       list.put(saved)
       const { status } = saved.state
-      if (status === 'error' && !isShown()) toast.error(`${saved.name} could not be reached`)
+      if (status === 'error' && !isMounted()) toast.error(`${saved.name} could not be reached`)
       if (status !== 'error' && status !== 'sign-in-needed')
-        toast.success(`${saved.name} ${toolkit ? 'saved' : 'added'}`, { description: toldAfter(saved) })
+        toast.success(`${saved.name} ${toolkit ? 'saved' : 'added'}`, { description: formatSaveDescription(saved) })
     },
-    onError: (error, { signal, isShown }) => {
+    onError: (error, { signal, isMounted }) => {
       const { title, detail, action } = problemOf(error)
-      if (!signal.aborted && !isShown()) toast.error(title, { description: `${detail} ${action}` })
+      if (!signal.aborted && !isMounted()) toast.error(title, { description: `${detail} ${action}` })
     },
     onSettled: list.refresh,
   })
 }
 
-const toldAfter = ({ toolCount, warnings = [] }: Toolkit & { warnings?: string[] | undefined }) =>
+const formatSaveDescription = ({ toolCount, warnings = [] }: Toolkit & { warnings?: string[] | undefined }) =>
   [toolCount > 0 ? `${counted(toolCount, 'tool')}.` : '', ...warnings].join(' ').trim() || undefined
 
 export function useSwitchToolkit() {
@@ -85,11 +85,13 @@ export function useToolkitList() {
   const change = (to: (old: Toolkit[]) => Toolkit[]) => queryClient.setQueryData(queryKey, (old) => old && to(old))
   const isSame = (a: Toolkit) => (b: Toolkit) => a.uscoId === b.uscoId
   return {
-    put: (one: Toolkit) => {
-      change((old) => (old.some(isSame(one)) ? old.map((other) => (isSame(one)(other) ? one : other)) : [...old, one]))
+    put: (toolkit: Toolkit) => {
+      change((old) =>
+        old.some(isSame(toolkit)) ? old.map((other) => (isSame(toolkit)(other) ? toolkit : other)) : [...old, toolkit],
+      )
     },
-    remove: (one: Toolkit) => {
-      change((old) => old.filter((other) => !isSame(one)(other)))
+    remove: (toolkit: Toolkit) => {
+      change((old) => old.filter((other) => !isSame(toolkit)(other)))
     },
     refresh: () => queryClient.invalidateQueries({ queryKey }),
   }

@@ -31,8 +31,8 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
     return (
       <ToolkitDialog
         initial={emptyDraft(add === 'http' ? 'http' : 'stdio')}
-        door={add}
-        onDoor={(door) => navigate({ search: (old) => ({ ...old, add: door }), resetScroll: false, replace: true })}
+        mode={add}
+        onMode={(mode) => navigate({ search: (old) => ({ ...old, add: mode }), resetScroll: false, replace: true })}
         pasted={add === 'paste' ? older.offered?.text : undefined}
         others={yours}
         onClose={onClose}
@@ -46,7 +46,7 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
       key={toolkit.uscoId}
       isGone={!isThere}
       initial={needsToken(toolkit) ? { ...draftOf(toolkit), authType: 'bearer' } : draftOf(toolkit)}
-      door={doorOf(toolkit)}
+      mode={modeOf(toolkit)}
       toolkit={toolkit}
       others={yours.filter((other) => other !== toolkit)}
       onClose={onClose}
@@ -70,4 +70,4 @@ function useEdited(yours: readonly Toolkit[], edit: string | undefined, onNone: 
   return { toolkit, isThere: found !== undefined }
 }
 
-const doorOf = ({ server }: Toolkit): AddMode => (server.type === 'stdio' ? 'stdio' : 'http')
+const modeOf = ({ server }: Toolkit): AddMode => (server.type === 'stdio' ? 'stdio' : 'http')

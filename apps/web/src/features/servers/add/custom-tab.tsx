@@ -5,11 +5,11 @@ import { Button } from '../../../ui/form/button.tsx'
 import { DialogFooter } from '../../../ui/overlay/dialog.tsx'
 
 /** Tools of one's own need room: the editor is a page. */
-export function CustomTab({ doors, onClose }: { doors: ReactNode; onClose: () => void }) {
+export function CustomTab({ tabs, onClose }: { tabs: ReactNode; onClose: () => void }) {
   return (
     <>
       <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-        {doors}
+        {tabs}
         <div className="grid gap-2 text-sm text-ink-muted">
           <p>
             A custom toolkit has no server. Each of its tools is a name, a schema of what it takes, and some JavaScript

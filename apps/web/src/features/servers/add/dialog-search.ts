@@ -18,7 +18,7 @@ export interface DialogSearch {
 
 export function readDialog(search: Record<string, unknown>): DialogSearch {
   const { edit, answer, open, q } = pickStrings(search, ['edit', 'answer', 'open', 'q'])
-  const add = ADD_MODES.find((door) => door === search.add)
+  const add = ADD_MODES.find((mode) => mode === search.add)
   const status = FILTERS.find((filter) => filter === search.status)
   const dialog = add ? { add } : edit ? { edit } : answer ? { answer } : {}
   return { ...dialog, ...(open ? { open } : {}), ...(q ? { q } : {}), ...(status ? { status } : {}) }

@@ -39,7 +39,7 @@ export function ImportEntry({ entry, paste, done }: { entry: ImportedEntry; past
           <input
             id={id}
             type="checkbox"
-            checked={paste.isMeant(entry)}
+            checked={paste.isSelected(entry)}
             onChange={(event) => paste.toggle(entry.name, event.target.checked)}
             className="mt-0.5 size-5 shrink-0 accent-accent"
           />
@@ -76,17 +76,17 @@ export function ImportEntry({ entry, paste, done }: { entry: ImportedEntry; past
 function Replaced({ entry, text }: { entry: ImportedEntry; text: string }) {
   const { data: toolkits } = useQuery(toolkitsQuery())
   const before = toolkits?.find(({ id, tier }) => tier === 'user' && id === entry.id)
-  const lines: Array<[term: string, line: string | undefined]> = [
+  const addresses: Array<[term: string, line: string | undefined]> = [
     ['Now', before && addressOf(before)],
     ['Then', pastedAddress(text, entry.name)],
   ]
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 text-[0.8125rem] text-ink-muted">
-      {lines.map(([term, line]) =>
-        line ? (
+      {addresses.map(([term, address]) =>
+        address ? (
           <div key={term} className="col-span-2 grid grid-cols-subgrid items-baseline">
             <dt>{term}</dt>
-            <dd className="font-mono text-xs wrap-anywhere text-ink">{line}</dd>
+            <dd className="font-mono text-xs wrap-anywhere text-ink">{address}</dd>
           </div>
         ) : null,
       )}

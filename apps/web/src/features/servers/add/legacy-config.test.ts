@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dismissLegacyConfig, findLegacyConfig, LEGACY_KEY, removeLegacyConfig } from './legacy-config.tsx'
 
-const kept = (value?: unknown) => {
+const storageWith = (value?: unknown) => {
   const items = new Map<string, string>(
     value === undefined ? [] : [[LEGACY_KEY, typeof value === 'string' ? value : JSON.stringify(value)]],
   )
@@ -23,7 +23,7 @@ describe('a config from an older setup', () => {
       { state: { configs: [{ id: 'files', ...files }] } },
     ]
     for (const shape of shapes) {
-      const found = findLegacyConfig(kept(shape))
+      const found = findLegacyConfig(storageWith(shape))
       expect(found?.count, JSON.stringify(shape)).toBe(1)
       expect(JSON.parse(found?.text ?? '')).toMatchObject({ mcpServers: { files } })
     }
@@ -31,15 +31,15 @@ describe('a config from an older setup', () => {
 
   it('is not detected in other data', () => {
     for (const other of [undefined, 'no json', '[]', {}, { theme: 'dark' }, { files: 'x' }, 'null'])
-      expect(findLegacyConfig(kept(other))).toBeUndefined()
+      expect(findLegacyConfig(storageWith(other))).toBeUndefined()
   })
 
   it('is offered once and deleted when it is removed', () => {
-    const left = kept({ files })
+    const left = storageWith({ files })
     dismissLegacyConfig(left)
     expect(findLegacyConfig(left)).toBeUndefined()
     expect(left.getItem(LEGACY_KEY)).not.toBeNull()
-    const removed = kept({ files })
+    const removed = storageWith({ files })
     removeLegacyConfig(removed)
     expect(removed.getItem(LEGACY_KEY)).toBeNull()
   })

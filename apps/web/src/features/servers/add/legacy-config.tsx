@@ -12,11 +12,11 @@ export interface LegacyConfig {
   count: number
 }
 
-type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+type ConfigStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
-export function findLegacyConfig(kept: Kept): LegacyConfig | undefined {
-  const text = kept.getItem(LEGACY_KEY)
-  if (!text || kept.getItem(SEEN_KEY) !== null) return undefined
+export function findLegacyConfig(storage: ConfigStorage): LegacyConfig | undefined {
+  const text = storage.getItem(LEGACY_KEY)
+  if (!text || storage.getItem(SEEN_KEY) !== null) return undefined
   const servers = serversIn(text)
   return servers === undefined
     ? undefined
@@ -24,9 +24,9 @@ export function findLegacyConfig(kept: Kept): LegacyConfig | undefined {
 }
 
 /** Not offered again; it stays where it is. */
-export const dismissLegacyConfig = (kept: Kept): void => kept.setItem(SEEN_KEY, 'left')
+export const dismissLegacyConfig = (storage: ConfigStorage): void => storage.setItem(SEEN_KEY, 'left')
 
-export const removeLegacyConfig = (kept: Kept): void => kept.removeItem(LEGACY_KEY)
+export const removeLegacyConfig = (storage: ConfigStorage): void => storage.removeItem(LEGACY_KEY)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -40,8 +40,8 @@ function serversIn(text: string): Record<string, unknown> | undefined {
     return undefined
   }
   const wrapped = isObject(value) && isObject(value.state) ? value.state : value
-  const held = isObject(wrapped) ? (wrapped.mcpServers ?? wrapped.servers ?? wrapped.configs ?? wrapped) : wrapped
-  const servers = Array.isArray(held) ? byName(held) : held
+  const section = isObject(wrapped) ? (wrapped.mcpServers ?? wrapped.servers ?? wrapped.configs ?? wrapped) : wrapped
+  const servers = Array.isArray(section) ? byName(section) : section
   if (!isObject(servers)) return undefined
   const entries = Object.entries(servers).filter(([, server]) => isObject(server) && describes(server))
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
@@ -49,7 +49,7 @@ function serversIn(text: string): Record<string, unknown> | undefined {
 
 const byName = (list: readonly unknown[]) =>
   Object.fromEntries(
-    list.filter(isObject).map((one, index) => [String(one.name ?? one.id ?? `server-${index + 1}`), one]),
+    list.filter(isObject).map((server, index) => [String(server.name ?? server.id ?? `server-${index + 1}`), server]),
   )
 
 const describes = ({ command, url, serverUrl, tools }: Record<string, unknown>) =>
@@ -88,7 +88,7 @@ export function OlderOffer({ config, onLook, onLeave, onRemove }: OlderOfferProp
 }
 
 /** Where a browser keeps nothing for pages, nothing was left. */
-function kept(): Storage | undefined {
+function openStorage(): Storage | undefined {
   try {
     return window.localStorage
   } catch {
@@ -98,12 +98,12 @@ function kept(): Storage | undefined {
 
 export function useOlderConfig() {
   const [offered, setOffered] = useState(() => {
-    const storage = kept()
+    const storage = openStorage()
     return storage && findLegacyConfig(storage)
   })
-  const end = (how: (storage: Storage) => void) => () => {
-    const storage = kept()
-    if (storage) how(storage)
+  const end = (action: (storage: Storage) => void) => () => {
+    const storage = openStorage()
+    if (storage) action(storage)
     setOffered(undefined)
   }
   return { offered, leave: end(dismissLegacyConfig), remove: end(removeLegacyConfig) }

@@ -14,9 +14,9 @@ import { ImportEntry } from './import-entry.tsx'
 import type { Pasted } from './read-pasted.ts'
 import type { Paste } from './use-paste.ts'
 
-interface PasteDoorProps {
+interface PasteTabProps {
   paste: Paste
-  doors: ReactNode
+  tabs: ReactNode
   /** What was pasted belongs behind another door. */
   onTake: (changes: Partial<Draft>) => void
   onClose: () => void
@@ -28,8 +28,8 @@ const EXAMPLE = `{
   }
 }`
 
-export function PasteTab({ paste, doors, onTake, onClose }: PasteDoorProps) {
-  const { text, pasted, preview, save, meant } = paste
+export function PasteTab({ paste, tabs, onTake, onClose }: PasteTabProps) {
+  const { text, pasted, preview, save, selected } = paste
   // What was found is what counts then, and is seen without scrolling.
   const isRead = pasted.kind === 'config' && preview.data !== undefined && preview.error === null
   const isBroken = pasted.kind === 'config' && preview.error !== null && paste.isFresh
@@ -37,7 +37,7 @@ export function PasteTab({ paste, doors, onTake, onClose }: PasteDoorProps) {
     <>
       <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
         {save.error && <ProblemNotice error={save.error} />}
-        {doors}
+        {tabs}
         <Field
           label="Config"
           error={isBroken ? problemOf(preview.error).detail : undefined}
@@ -59,44 +59,44 @@ export function PasteTab({ paste, doors, onTake, onClose }: PasteDoorProps) {
         {pasted.kind === 'config' && !isBroken && <Report paste={paste} />}
       </div>
       <DialogFooter>
-        {save.isPending && <Busy words="Importing…" />}
+        {save.isPending && <Busy label="Importing…" />}
         <Button onClick={onClose}>{save.isPending ? 'Close' : 'Cancel'}</Button>
         <Button
           variant="primary"
-          disabled={meant.length === 0}
+          disabled={selected.length === 0}
           aria-disabled={save.isPending || !paste.isFresh}
           onClick={() => !save.isPending && paste.isFresh && save.mutate()}
         >
-          {wordFor(meant)}
+          {formatImportLabel(selected)}
         </Button>
       </DialogFooter>
     </>
   )
 }
 
-function wordFor(meant: readonly ImportedEntry[]): string {
-  const replaced = meant.filter(({ status }) => status === 'updated').length
-  const added = meant.length - replaced
+function formatImportLabel(entries: readonly ImportedEntry[]): string {
+  const replaced = entries.filter(({ status }) => status === 'updated').length
+  const added = entries.length - replaced
   if (replaced === 0) return added === 0 ? 'Import' : `Import ${counted(added, 'server')}`
   return added === 0 ? `Replace ${counted(replaced, 'server')}` : `Add ${added}, replace ${replaced}`
 }
 
 function Report({ paste }: { paste: Paste }) {
   const { preview, report } = paste
-  const shown = report ?? preview.data
-  if (!shown) return <Busy words="Reading…" />
+  const current = report ?? preview.data
+  if (!current) return <Busy label="Reading…" />
   return (
     <section aria-labelledby="import-report" className="grid gap-2">
       <h3 id="import-report" className="text-sm font-medium">
-        <span role="status">{report ? 'What became of it' : `${counted(shown.entries.length, 'server')} found`}</span>
+        <span role="status">{report ? 'What became of it' : `${counted(current.entries.length, 'server')} found`}</span>
       </h3>
-      {shown.warnings.map((warning) => (
+      {current.warnings.map((warning) => (
         <p key={warning} className="text-[0.8125rem] text-ink-muted">
           {warning}.
         </p>
       ))}
       <ul className="divide-y rounded-xl border">
-        {shown.entries.map((entry) => (
+        {current.entries.map((entry) => (
           <ImportEntry key={`${entry.name} ${entry.status}`} entry={entry} paste={paste} done={report !== undefined} />
         ))}
       </ul>
@@ -104,7 +104,7 @@ function Report({ paste }: { paste: Paste }) {
   )
 }
 
-function Elsewhere({ pasted, onTake }: { pasted: Pasted; onTake: PasteDoorProps['onTake'] }) {
+function Elsewhere({ pasted, onTake }: { pasted: Pasted; onTake: PasteTabProps['onTake'] }) {
   if (pasted.kind !== 'url' && pasted.kind !== 'command') return null
   const isUrl = pasted.kind === 'url'
   const take = () =>
@@ -130,10 +130,10 @@ function Elsewhere({ pasted, onTake }: { pasted: Pasted; onTake: PasteDoorProps[
   )
 }
 
-function Busy({ words }: { words: string }) {
+function Busy({ label }: { label: string }) {
   return (
     <p role="status" className="mr-auto flex items-center gap-2 text-[0.8125rem] text-busy">
-      <LoaderCircle aria-hidden className="size-4 motion-safe:animate-spin" /> {words}
+      <LoaderCircle aria-hidden className="size-4 motion-safe:animate-spin" /> {label}
     </p>
   )
 }

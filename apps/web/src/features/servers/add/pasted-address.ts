@@ -8,8 +8,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export function pastedAddress(text: string, name: string): string | undefined {
   const config = parsed(text) ?? parsed(`{${text}}`)
   if (!isObject(config)) return undefined
-  const held = config.mcpServers ?? config.servers ?? config
-  const server = isObject(held) && Object.hasOwn(held, name) ? held[name] : config
+  const servers = config.mcpServers ?? config.servers ?? config
+  const server = isObject(servers) && Object.hasOwn(servers, name) ? servers[name] : config
   if (!isObject(server)) return undefined
   const url = server.url ?? server.serverUrl ?? server.httpUrl
   return formatServer({ ...server, url }) || undefined

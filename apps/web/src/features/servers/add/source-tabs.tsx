@@ -4,7 +4,7 @@ import { FieldError } from '../../../ui/form/field.tsx'
 import type { StdioRules } from '../queries.ts'
 import type { AddMode } from './dialog-search.ts'
 
-const ALL = [
+const MODES = [
   { value: 'http', label: 'URL', hint: 'A server, over HTTP', icon: <Globe aria-hidden /> },
   { value: 'stdio', label: 'Command', hint: 'A process, over stdio', icon: <Terminal aria-hidden /> },
   { value: 'paste', label: 'Paste', hint: 'The config of another app', icon: <ClipboardPaste aria-hidden /> },
@@ -17,18 +17,18 @@ const CLOSED = { hint: 'The operator has switched commands off', disabled: true 
 export const isUnavailable = (rules: StdioRules | undefined): boolean =>
   rules?.policy === 'off' || (rules?.policy === 'templates' && rules.templates.length === 0)
 
-interface DoorChoiceProps {
-  door: AddMode
+interface SourceTabsProps {
+  mode: AddMode
   /** Whether a server is there already: it can only be reached in another way. */
   edits: boolean
   /** Which commands may be brought, once that is known. */
   rules: StdioRules | undefined
   error: string | undefined
-  onChoose: (door: AddMode) => void
+  onChoose: (mode: AddMode) => void
 }
 
 /** How a server comes here. */
-export function SourceTabs({ door, edits, rules, error, onChoose }: DoorChoiceProps) {
+export function SourceTabs({ mode, edits, rules, error, onChoose }: SourceTabsProps) {
   return (
     <div className="grid gap-1.5">
       <span aria-hidden className="text-sm font-medium">
@@ -36,9 +36,9 @@ export function SourceTabs({ door, edits, rules, error, onChoose }: DoorChoicePr
       </span>
       <ChoiceCards
         label="How to reach it"
-        value={door}
-        options={(edits ? ALL.slice(0, 2) : ALL).map((one) =>
-          one.value === 'stdio' && isUnavailable(rules) && door !== 'stdio' ? { ...one, ...CLOSED } : one,
+        value={mode}
+        options={(edits ? MODES.slice(0, 2) : MODES).map((option) =>
+          option.value === 'stdio' && isUnavailable(rules) && mode !== 'stdio' ? { ...option, ...CLOSED } : option,
         )}
         onChange={(next) => onChoose(next as AddMode)}
       />

@@ -19,9 +19,9 @@ import { usePaste } from './use-paste.ts'
 interface ToolkitDialogProps {
   initial: Draft
   /** Where it opens. */
-  door: AddMode
+  mode: AddMode
   /** Where one goes in it. */
-  onDoor?: ((door: AddMode) => void) | undefined
+  onMode?: ((mode: AddMode) => void) | undefined
   /** A config that somebody else brought, to be looked at. */
   pasted?: string | undefined
   /** The one that is edited; without it one is added. */
@@ -38,10 +38,10 @@ interface ToolkitDialogProps {
 /** One dialog with every way to a server. What was typed stays while one looks behind another door. */
 export function ToolkitDialog(props: ToolkitDialogProps) {
   const { initial, toolkit, others, onClose, onClosed, onImported } = props
-  const [door, setDoor] = useState(props.door)
+  const [mode, setMode] = useState(props.mode)
   const goTo = (next: AddMode) => {
-    setDoor(next)
-    props.onDoor?.(next)
+    setMode(next)
+    props.onMode?.(next)
   }
   const done = useRef(false)
   const close = () => {
@@ -49,8 +49,8 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
     onClose()
   }
   const work = useToolkitForm({ initial, toolkit, others, onSaved: close })
-  const [brought] = useState(props.pasted ?? '')
-  const paste = usePaste(brought, () => {
+  const [initialText] = useState(props.pasted ?? '')
+  const paste = usePaste(initialText, () => {
     onImported?.()
     close()
   })
@@ -75,9 +75,9 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
     form.change(changes)
     paste.clear()
   }
-  const doors = (
+  const tabs = (
     <SourceTabs
-      door={door}
+      mode={mode}
       edits={work.stored !== undefined}
       rules={work.rules}
       error={form.errors.type}
@@ -87,16 +87,16 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
       <DialogContent onOpened={toolkit ? undefined : focusFirst} onClosed={onClosed} keepOpen={wouldLose()}>
-        <DialogHeader {...wordsFor(toolkit)} />
+        <DialogHeader {...headerFor(toolkit)} />
         {props.isGone && (
           <p role="alert" className="border-b bg-bad-soft px-4 py-2.5 text-sm sm:px-6">
             <span className="font-medium text-bad">This server was deleted elsewhere.</span> What you typed cannot be
             saved to it: copy what you want to keep, and add it anew.
           </p>
         )}
-        {door === 'paste' && <PasteTab paste={paste} doors={doors} onTake={take} onClose={onClose} />}
-        {door === 'custom' && <CustomTab doors={doors} onClose={onClose} />}
-        {(door === 'stdio' || door === 'http') && <FormBody work={work} doors={doors} onClose={onClose} />}
+        {mode === 'paste' && <PasteTab paste={paste} tabs={tabs} onTake={take} onClose={onClose} />}
+        {mode === 'custom' && <CustomTab tabs={tabs} onClose={onClose} />}
+        {(mode === 'stdio' || mode === 'http') && <FormBody work={work} tabs={tabs} onClose={onClose} />}
         {leaving.status === 'blocked' && (
           <Confirm
             title="Discard what you entered?"
@@ -116,20 +116,20 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
 
 interface FormBodyProps {
   work: ReturnType<typeof useToolkitForm>
-  doors: ReactNode
+  tabs: ReactNode
   onClose: () => void
 }
 
-function FormBody({ work, doors, onClose }: FormBodyProps) {
+function FormBody({ work, tabs, onClose }: FormBodyProps) {
   const { form, element, isSaving, problem, isPlaced, stored, failed, submit } = work
-  const word = failed ? 'Save and try again' : stored ? 'Save changes' : 'Add server'
+  const submitLabel = failed ? 'Save and try again' : stored ? 'Save changes' : 'Add server'
   return (
     <form ref={element} noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
       <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-        {work.elsewhere && <EditConflict what="server" {...work.elsewhere} />}
+        {work.elsewhere && <EditConflict noun="server" {...work.elsewhere} />}
         {problem && <ProblemNotice error={problem} folded={isPlaced} />}
         {failed && stored && <ConnectFailure toolkit={stored} />}
-        {doors}
+        {tabs}
         <ToolkitFields form={form} rules={work.rules} />
       </div>
       <DialogFooter>
@@ -144,7 +144,7 @@ function FormBody({ work, doors, onClose }: FormBodyProps) {
           </Button>
         )}
         <Button type="submit" variant="primary" aria-disabled={isSaving}>
-          {isSaving ? 'Connecting…' : word}
+          {isSaving ? 'Connecting…' : submitLabel}
         </Button>
       </DialogFooter>
     </form>
@@ -154,7 +154,7 @@ function FormBody({ work, doors, onClose }: FormBodyProps) {
 const isAdding = ({ pathname, search }: { pathname: string; search: object }) =>
   pathname === '/connectors' && 'add' in search
 
-const wordsFor = (toolkit: Toolkit | undefined) =>
+const headerFor = (toolkit: Toolkit | undefined) =>
   toolkit
     ? { title: `Edit ${toolkit.name}`, description: `Its id, ${toolkit.id}, stays as it is.` }
     : { title: 'Add a server', description: 'It becomes a toolkit that only you can use.' }

@@ -27,10 +27,10 @@ export function usePaste(initial: string, onDone: () => void) {
   const queryClient = useQueryClient()
   const entries = preview.data?.entries ?? []
   // What would take the place of something is taken only when it is asked for.
-  const isMeant = (entry: ImportedEntry) => isReady(entry) && (choices[entry.name] ?? entry.status === 'added')
-  const meant = entries.filter(isMeant)
+  const isSelected = (entry: ImportedEntry) => isReady(entry) && (choices[entry.name] ?? entry.status === 'added')
+  const selected = entries.filter(isSelected)
   const save = useMutation({
-    mutationFn: () => send({ text, values, only: meant.map(({ name }) => name) }),
+    mutationFn: () => send({ text, values, only: selected.map(({ name }) => name) }),
     onSuccess: (done) => {
       void queryClient.invalidateQueries(toolkitsQuery())
       const good = done.entries.filter(isReady)
@@ -44,8 +44,8 @@ export function usePaste(initial: string, onDone: () => void) {
     text,
     pasted,
     values,
-    meant,
-    isMeant,
+    selected,
+    isSelected,
     preview,
     save,
     /** What became of it, where not all of it could be taken. */
@@ -76,8 +76,8 @@ interface Sent {
 }
 
 function send({ values, ...body }: Sent, signal?: AbortSignal): Promise<ImportReport> {
-  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+  const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
   return answer(
-    client.api.mcp.import.$post({ query: {}, json: { ...body, values: given } }, signal ? { init: { signal } } : {}),
+    client.api.mcp.import.$post({ query: {}, json: { ...body, values: filled } }, signal ? { init: { signal } } : {}),
   )
 }

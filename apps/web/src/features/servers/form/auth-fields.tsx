@@ -5,7 +5,7 @@ import type { Form } from './form.ts'
 import { SecretInput } from './secret-input.tsx'
 import { SecretRows } from './secret-rows.tsx'
 
-const WORDS: Record<AuthType, { label: string; hint: string }> = {
+const AUTH_LABELS: Record<AuthType, { label: string; hint: string }> = {
   none: { label: 'None', hint: 'The server asks for nothing.' },
   bearer: { label: 'Bearer token', hint: 'A token of yours, sent as Authorization: Bearer.' },
   headers: { label: 'Headers', hint: 'Credentials in headers of your choice.' },
@@ -16,7 +16,7 @@ export function AuthFields({ form }: { form: Form }) {
   const { draft, errors, change } = form
   return (
     <>
-      <Field label="Authentication" error={errors.authType} hint={WORDS[draft.authType].hint}>
+      <Field label="Authentication" error={errors.authType} hint={AUTH_LABELS[draft.authType].hint}>
         {(control) => (
           <Select
             {...control}
@@ -25,7 +25,7 @@ export function AuthFields({ form }: { form: Form }) {
           >
             {AUTH_TYPES.map((type) => (
               <option key={type} value={type}>
-                {WORDS[type].label}
+                {AUTH_LABELS[type].label}
               </option>
             ))}
           </Select>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Toolkit } from '../../../lib/api.ts'
 import { bodyOf, draftOf, emptyDraft, newSecret } from './draft.ts'
 
-const shown = (server: Toolkit['server']): Toolkit => ({
+const toolkitWith = (server: Toolkit['server']): Toolkit => ({
   id: 'notes',
   uscoId: 'usco_1',
   name: 'Notes',
@@ -62,11 +62,11 @@ describe('a toolkit draft', () => {
     ]
     servers.push({ ...STDIO, hosts: ['api.example.com'] })
     servers.push({ type: 'stdio', template: 'github', values: { token: '${secret:values.token}' } })
-    for (const server of servers) expect(bodyOf(draftOf(shown(server)))).toEqual({ name: 'Notes', server })
+    for (const server of servers) expect(bodyOf(draftOf(toolkitWith(server)))).toEqual({ name: 'Notes', server })
   })
 
   it('sends only the changed options', () => {
-    const draft = draftOf(shown(STDIO))
+    const draft = draftOf(toolkitWith(STDIO))
     const options = { ...draft.options, exclude: 'delete_*\n\n drop_* ', callMs: '2.5' }
     expect(bodyOf({ ...draft, options })).toEqual({
       name: 'Notes',
@@ -80,13 +80,13 @@ describe('a toolkit draft', () => {
 
   it('keeps an argument with a line break until the arguments are edited', () => {
     const args = ['-c', 'import os\nprint(os.name)']
-    const draft = draftOf(shown({ ...STDIO, args }))
+    const draft = draftOf(toolkitWith({ ...STDIO, args }))
     expect(bodyOf({ ...draft, command: 'python' }).server).toMatchObject({ args })
     expect(bodyOf({ ...draft, args: '-m\n\n  notes ' }).server).toMatchObject({ args: ['-m', 'notes'] })
   })
 
   it('sends a replaced secret and omits a removed one', () => {
-    const draft = draftOf(shown(STDIO))
+    const draft = draftOf(toolkitWith(STDIO))
     const replaced = draft.env.map((row) => ({ ...row, value: { ...row.value, replaced: true, text: 'new' } }))
     expect(bodyOf({ ...draft, env: replaced }).server).toMatchObject({ env: { TOKEN: 'new', EMPTY: 'new' } })
     expect(bodyOf({ ...draft, env: [] }).server).toMatchObject({ env: {} })
@@ -105,7 +105,7 @@ describe('a toolkit draft', () => {
   })
 
   it('reads a server with an unexpected shape without an error', () => {
-    const draft = draftOf(shown({ type: 'custom', env: null, args: 'x', auth: 3, url: ['y'] }))
+    const draft = draftOf(toolkitWith({ type: 'custom', env: null, args: 'x', auth: 3, url: ['y'] }))
     const { options, storedOptions, ...rest } = emptyDraft('stdio')
     expect(draft).toMatchObject({ ...rest, name: 'Notes' })
     expect([draft.options, draft.storedOptions]).toEqual(

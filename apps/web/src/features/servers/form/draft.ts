@@ -99,7 +99,7 @@ export function draftOf({ name, server, options }: Pick<Toolkit, 'name' | 'serve
     values: rows(server.values),
     url: text(server.url),
     headers: rows(server.headers),
-    authType: AUTH_TYPES.find((known) => known === auth.type) ?? 'none',
+    authType: AUTH_TYPES.find((value) => value === auth.type) ?? 'none',
     token: secret(auth.token),
     authHeaders: rows(auth.headers),
     clientId: text(auth.clientId),
@@ -116,8 +116,9 @@ export function bodyOf(draft: Draft): ToolkitBody {
 }
 
 /** Whether both say the same of a toolkit, whatever each began with. */
-export const isSameDraft = (one: Draft, other: Draft): boolean => said(one) === said(other)
-const said = (draft: Draft) => JSON.stringify([bodyOf({ ...draft, storedOptions: draft.options }), draft.options])
+export const isSameDraft = (one: Draft, other: Draft): boolean => fingerprint(one) === fingerprint(other)
+const fingerprint = (draft: Draft) =>
+  JSON.stringify([bodyOf({ ...draft, storedOptions: draft.options }), draft.options])
 
 function stdioOf({ type, command, args, storedArgs, cwd, env, hosts, template, values }: Draft) {
   // Who gives a command instead no longer wants the template.
@@ -141,12 +142,12 @@ function authOf({ authType, token, authHeaders, clientId, clientSecret, scopes }
   if (authType === 'bearer') return { type: authType, token: valueToSend(token) }
   if (authType === 'headers') return { type: authType, headers: pairs(authHeaders) }
   if (authType === 'none') return { type: authType }
-  const words = scopes.split(/[\s,]+/).filter(Boolean)
+  const scopeList = scopes.split(/[\s,]+/).filter(Boolean)
   return {
     type: authType,
     ...(clientId.trim() === '' ? {} : { clientId: clientId.trim() }),
     ...(valueToSend(clientSecret) === '' ? {} : { clientSecret: valueToSend(clientSecret) }),
-    ...(words.length === 0 ? {} : { scopes: words }),
+    ...(scopeList.length === 0 ? {} : { scopes: scopeList }),
   }
 }
 
@@ -164,9 +165,9 @@ const list = (value: unknown) => (Array.isArray(value) ? value.map(text) : [])
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
 const rows = (value: unknown): SecretRow[] =>
-  Object.entries(record(value)).map(([name, held], key) => ({ key, name, value: secret(held) }))
+  Object.entries(record(value)).map(([name, item], key) => ({ key, name, value: secret(item) }))
 
 function secret(value: unknown): Secret {
-  const held = text(value)
-  return holdsPlaceholder(held) ? { ...newSecret(), stored: held } : { ...newSecret(), text: held }
+  const content = text(value)
+  return holdsPlaceholder(content) ? { ...newSecret(), stored: content } : { ...newSecret(), text: content }
 }

@@ -6,7 +6,7 @@ import { Switch } from '../../../ui/form/switch.tsx'
 import { type Callers, type OptionsDraft, TIMEOUTS, type TimeoutName } from './draft-options.ts'
 import type { Form } from './form.ts'
 
-const TIMEOUT_WORDS: Record<TimeoutName, { label: string; placeholder: string }> = {
+const TIMEOUT_LABELS: Record<TimeoutName, { label: string; placeholder: string }> = {
   connectMs: { label: 'Connecting', placeholder: '15' },
   introspectMs: { label: 'Listing tools', placeholder: '10' },
   callMs: { label: 'A call without progress', placeholder: '60' },
@@ -129,12 +129,12 @@ function TimeoutFields({ form }: { form: Form }) {
       <legend className="mb-2 text-sm font-medium">How long it may take, in seconds</legend>
       <div className="grid grid-cols-1 gap-3 min-[26rem]:grid-cols-2">
         {TIMEOUTS.map((name) => (
-          <Field key={name} label={TIMEOUT_WORDS[name].label} optional error={form.errors[name]}>
+          <Field key={name} label={TIMEOUT_LABELS[name].label} optional error={form.errors[name]}>
             {(control) => (
               <Input
                 {...control}
                 inputMode="decimal"
-                placeholder={TIMEOUT_WORDS[name].placeholder}
+                placeholder={TIMEOUT_LABELS[name].placeholder}
                 value={form.draft.options[name]}
                 onChange={(event) => change({ [name]: event.target.value })}
               />
@@ -146,7 +146,7 @@ function TimeoutFields({ form }: { form: Form }) {
   )
 }
 
-interface SwitchLineProps {
+interface SwitchRowProps {
   label: string
   hint: ReactNode
   checked: boolean
@@ -154,7 +154,7 @@ interface SwitchLineProps {
   className?: string
 }
 
-export function SwitchRow({ label, hint, checked, onChange, className }: SwitchLineProps) {
+export function SwitchRow({ label, hint, checked, onChange, className }: SwitchRowProps) {
   const id = useId()
   return (
     <div className={cn('flex items-start gap-3', className)}>

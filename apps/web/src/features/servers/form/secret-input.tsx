@@ -18,15 +18,15 @@ interface SecretInputProps {
 /** A secret to type in, or the fact that one is stored. What is stored cannot be looked at, only replaced. */
 export function SecretInput(props: SecretInputProps) {
   const { stored, replaced } = props.value
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const before = useRef(replaced)
   // "Replace" and "Undo" take away the button that was pressed; the focus goes to what came in its place.
   useEffect(() => {
-    if (before.current !== replaced) place.current?.querySelector<HTMLElement>('input, button')?.focus()
+    if (before.current !== replaced) container.current?.querySelector<HTMLElement>('input, button')?.focus()
     before.current = replaced
   }, [replaced])
   return (
-    <div ref={place} className="min-w-0">
+    <div ref={container} className="min-w-0">
       {stored !== '' && !replaced ? <StoredSecret {...props} /> : <TypedSecret {...props} />}
     </div>
   )

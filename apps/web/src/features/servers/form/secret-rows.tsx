@@ -24,11 +24,11 @@ interface SecretRowsProps {
 export function SecretRows({ field, label, hint, noun, example, rows, errors, onChange }: SecretRowsProps) {
   const id = useId()
   const error = errors[field]
-  const place = useRef<HTMLFieldSetElement>(null)
-  useFocusOnCount(place, rows.length)
+  const container = useRef<HTMLFieldSetElement>(null)
+  useFocusOnCount(container, rows.length)
   const add = () => onChange([...rows, { key: nextKey(rows), name: '', value: newSecret() }])
   return (
-    <fieldset ref={place} className="grid min-w-0 gap-2" aria-describedby={`${id}-hint`}>
+    <fieldset ref={container} className="grid min-w-0 gap-2" aria-describedby={`${id}-hint`}>
       <legend className="mb-2 flex items-baseline gap-2 text-sm font-medium">
         {label} <span className="text-xs font-normal text-ink-faint">optional</span>
       </legend>
@@ -56,14 +56,14 @@ export function SecretRows({ field, label, hint, noun, example, rows, errors, on
 }
 
 // A new row is there to be typed into; after a removed one the focus stays near.
-function useFocusOnCount(place: RefObject<HTMLElement | null>, count: number) {
+function useFocusOnCount(container: RefObject<HTMLElement | null>, count: number) {
   const before = useRef(count)
   useEffect(() => {
-    const names = [...(place.current?.querySelectorAll<HTMLElement>('[data-row-name]') ?? [])]
+    const names = [...(container.current?.querySelectorAll<HTMLElement>('[data-row-name]') ?? [])]
     if (count > before.current) names.at(-1)?.focus()
-    if (count < before.current) place.current?.querySelector<HTMLElement>('[data-add]')?.focus()
+    if (count < before.current) container.current?.querySelector<HTMLElement>('[data-add]')?.focus()
     before.current = count
-  }, [place, count])
+  }, [container, count])
 }
 
 interface RowProps {

@@ -7,7 +7,7 @@ import { holdsPlaceholder } from './draft.ts'
 import type { Form } from './form.ts'
 import { SecretRows } from './secret-rows.tsx'
 import { StoredHint } from './stored-hint.tsx'
-import { TemplateFields, Told } from './template-fields.tsx'
+import { InfoNote, TemplateFields } from './template-fields.tsx'
 
 interface StdioFieldsProps {
   form: Form
@@ -22,14 +22,16 @@ export function StdioFields({ form, rules }: StdioFieldsProps) {
     return <TemplateFields form={form} templates={rules?.templates ?? []} />
   if (rules?.policy === 'off' && hasNone)
     return (
-      <Told>The operator lets users start no commands here. Reach the server by its URL, or ask the operator.</Told>
+      <InfoNote>
+        The operator lets users start no commands here. Reach the server by its URL, or ask the operator.
+      </InfoNote>
     )
   return (
     <>
       {rules?.policy === 'sandbox' && (
-        <Told>
+        <InfoNote>
           It runs in a sandbox: without your files, and with no network but the hosts that you name under More options.
-        </Told>
+        </InfoNote>
       )}
       <CommandFields form={form} />
     </>

@@ -24,12 +24,12 @@ export function TemplateFields({ form, templates }: TemplateFieldsProps) {
   if (draft.template !== '' && !chosen) return <UnknownTemplate form={form} />
   if (templates.length === 0)
     return (
-      <Told>
+      <InfoNote>
         The operator lets users run prepared commands only, and has prepared none yet. Ask for one, or use a URL.
-      </Told>
+      </InfoNote>
     )
   const choose = (id: string) => {
-    const next = templates.find((one) => one.id === id)
+    const next = templates.find((template) => template.id === id)
     const isNamed = draft.name.trim() !== '' && draft.name !== (chosen && titleOf(chosen))
     change({
       template: id,
@@ -49,9 +49,9 @@ export function TemplateFields({ form, templates }: TemplateFieldsProps) {
             <option value="" disabled>
               Choose one
             </option>
-            {templates.map((one) => (
-              <option key={one.id} value={one.id}>
-                {titleOf(one)}
+            {templates.map((template) => (
+              <option key={template.id} value={template.id}>
+                {titleOf(template)}
               </option>
             ))}
           </Select>
@@ -158,11 +158,11 @@ function OpenInput({ control, hole, text, onChange }: OpenInputProps) {
 }
 
 function hintOf(hole: TemplateHole): string | undefined {
-  const words = [hole.description, kindWords(hole)].filter(Boolean)
-  return words.length > 0 ? words.join(' ') : undefined
+  const sentences = [hole.description, formatKind(hole)].filter(Boolean)
+  return sentences.length > 0 ? sentences.join(' ') : undefined
 }
 
-function kindWords(hole: TemplateHole): string | undefined {
+function formatKind(hole: TemplateHole): string | undefined {
   if (hole.type === 'path') return `A path in ${hole.roots.join(' or ')}.`
   if (hole.type === 'string' && hole.secret) return 'Stored encrypted and never shown again.'
   if (hole.type !== 'integer') return undefined
@@ -175,10 +175,10 @@ function kindWords(hole: TemplateHole): string | undefined {
 function UnknownTemplate({ form: { draft, errors, change } }: { form: Form }) {
   return (
     <>
-      <Told>
+      <InfoNote>
         It runs the operator’s template <code className="font-mono text-[0.9em] text-ink">{draft.template}</code>, which
         is not offered any more.
-      </Told>
+      </InfoNote>
       {errors.template && <FieldError>{errors.template}</FieldError>}
       <SecretRows
         field="values"
@@ -194,7 +194,7 @@ function UnknownTemplate({ form: { draft, errors, change } }: { form: Form }) {
   )
 }
 
-export const Told = ({ children }: { children: ReactNode }) => (
+export const InfoNote = ({ children }: { children: ReactNode }) => (
   <p className="flex gap-2.5 rounded-xl border bg-sunken/60 p-3.5 text-sm text-ink-muted">
     <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
     <span className="min-w-0 wrap-anywhere">{children}</span>

@@ -36,15 +36,15 @@ describe('the rows of a template', () => {
   }
 
   it('list its inputs in order with their stored values', () => {
-    const known: SecretRow[] = [
+    const storedRows: SecretRow[] = [
       { key: 7, name: 'token', value: { stored: '${secret:values.token}', replaced: false, text: '' } },
     ]
-    const rows = rowsFor(template, known)
+    const rows = rowsFor(template, storedRows)
     expect(rows.map(({ key, name }) => [key, name])).toEqual([
       [0, 'org'],
       [1, 'token'],
     ])
-    expect(rows[1]?.value).toBe(known[0]?.value)
+    expect(rows[1]?.value).toBe(storedRows[0]?.value)
     // What is stored is not asked for again; what is empty is.
     expect(valueMistakes(template, rows)).toEqual({ 'values#0': 'Give a value.' })
     const replaced = rows.map((row) => ({ ...row, value: { ...newSecret(), stored: 'x', replaced: true, text: '' } }))

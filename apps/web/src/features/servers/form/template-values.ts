@@ -4,11 +4,11 @@ import type { StdioTemplate, TemplateHole } from '../queries.ts'
 import { newSecret, type Secret, type SecretRow } from './draft.ts'
 
 /** One row for each hole, in the template's order; what is there already stays. */
-export function rowsFor({ holes }: StdioTemplate, known: readonly SecretRow[] = []): SecretRow[] {
+export function rowsFor({ holes }: StdioTemplate, storedRows: readonly SecretRow[] = []): SecretRow[] {
   return holes.map(({ name }, key) => ({
     key,
     name,
-    value: known.find((row) => row.name === name)?.value ?? newSecret(),
+    value: storedRows.find((row) => row.name === name)?.value ?? newSecret(),
   }))
 }
 
@@ -18,7 +18,7 @@ export const labelOf = (name: string, { title }: TemplateHole): string => title 
 /** By row, as the form names errors. */
 export function valueMistakes({ holes }: StdioTemplate, rows: readonly SecretRow[]): Record<string, string> {
   const mistakes = rows.flatMap(({ key, name, value }) => {
-    const hole = holes.find((one) => one.name === name)?.hole
+    const hole = holes.find((item) => item.name === name)?.hole
     const mistake = hole && isTyped(value) ? mistakeIn(hole, value.text) : undefined
     return mistake === undefined ? [] : [[`values#${key}`, mistake] as const]
   })

@@ -19,7 +19,7 @@ interface Sent {
   isOver: boolean
 }
 
-interface Asked {
+interface SendOptions {
   isSeen: (now: Toolkit) => boolean
   onSuccess: (saved: Toolkit) => void
   onError: (error: Error) => void
@@ -28,16 +28,16 @@ interface Asked {
 export function useSendToolkit(stored: Toolkit | undefined, onStopped: () => void) {
   const save = useSaveToolkit(stored)
   const sent = useRef<Sent>(undefined)
-  const isShown = useIsShown()
+  const isMounted = useIsMounted()
   const stopping = useStopAdding(() => {
     sent.current?.controller.abort()
     onStopped()
   })
-  const send = (name: string, json: ToolkitBody, { isSeen, ...asked }: Asked) => {
+  const send = (name: string, json: ToolkitBody, { isSeen, ...callbacks }: SendOptions) => {
     const request: Sent = { name, controller: new AbortController(), isOver: false }
     sent.current = request
     save
-      .mutateAsync({ json, isSeen, signal: request.controller.signal, isShown }, asked)
+      .mutateAsync({ json, isSeen, signal: request.controller.signal, isMounted }, callbacks)
       .catch(() => {})
       .finally(() => {
         request.isOver = true
@@ -79,13 +79,13 @@ async function findMade(sent: Sent): Promise<Toolkit | undefined> {
   }
 }
 
-function useIsShown(): () => boolean {
-  const shown = useRef(false)
+function useIsMounted(): () => boolean {
+  const mounted = useRef(false)
   useEffect(() => {
-    shown.current = true
+    mounted.current = true
     return () => {
-      shown.current = false
+      mounted.current = false
     }
   }, [])
-  return () => shown.current
+  return () => mounted.current
 }

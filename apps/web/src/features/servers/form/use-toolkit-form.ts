@@ -70,7 +70,7 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
     isSaving: save.isPending,
     take: begin,
     keep: setBase,
-    onAnswered: save.reset,
+    onResolved: save.reset,
   })
 
   const onAnswer = (saved: Toolkit) => {

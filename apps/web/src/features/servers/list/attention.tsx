@@ -17,7 +17,7 @@ interface AttentionProps {
   onAnswer: (toolkit: Toolkit) => void
 }
 
-const MOST = 3
+const MAX_ITEMS = 3
 
 const REASONS: Partial<Record<ToolkitStatus, string>> = {
   'sign-in-needed': 'wants you to sign in',
@@ -37,7 +37,7 @@ export function Attention({ toolkits, rules, ...on }: AttentionProps) {
         {waiting.length === 1 ? 'One server needs you' : `${waiting.length} servers need you`}
       </h2>
       <ul className="grid gap-1">
-        {waiting.slice(0, MOST).map((toolkit) => (
+        {waiting.slice(0, MAX_ITEMS).map((toolkit) => (
           <li
             key={toolkit.uscoId}
             className="flex min-h-8 flex-wrap items-center justify-between gap-x-3 gap-y-1 text-sm"
@@ -52,14 +52,14 @@ export function Attention({ toolkits, rules, ...on }: AttentionProps) {
           </li>
         ))}
       </ul>
-      {waiting.length > MOST && (
+      {waiting.length > MAX_ITEMS && (
         <Link
           to="/connectors"
           search={{ status: 'needs-you' }}
           resetScroll={false}
           className="w-fit text-[0.8125rem] font-medium text-act underline underline-offset-4"
         >
-          And {waiting.length - MOST} more
+          And {waiting.length - MAX_ITEMS} more
         </Link>
       )}
     </section>
@@ -68,13 +68,13 @@ export function Attention({ toolkits, rules, ...on }: AttentionProps) {
 
 function Act({ toolkit, onReview, onAnswer }: Omit<AttentionProps, 'toolkits' | 'rules'> & { toolkit: Toolkit }) {
   const signIn = useSignIn()
-  const look = useRefreshTools()
+  const refresh = useRefreshTools()
   const { name, state, signIn: current } = toolkit
   if (state.status === 'changed')
     return (
       <ActButton
         icon={<FileDiff aria-hidden />}
-        word="Review"
+        text="Review"
         label={`Review the tools of ${name}`}
         onClick={() => onReview(toolkit)}
       />
@@ -83,7 +83,7 @@ function Act({ toolkit, onReview, onAnswer }: Omit<AttentionProps, 'toolkits' | 
     return (
       <ActButton
         icon={<TextCursorInput aria-hidden />}
-        word="Answer"
+        text="Answer"
         label={`Answer the question of ${name}`}
         onClick={() => onAnswer(toolkit)}
       />
@@ -92,32 +92,32 @@ function Act({ toolkit, onReview, onAnswer }: Omit<AttentionProps, 'toolkits' | 
     return (
       <ActButton
         icon={<ExternalLink aria-hidden />}
-        word="Sign in"
+        text="Sign in"
         label={`Sign in to ${name} now`}
         onClick={() => signIn(toolkit)}
       />
     )
   if (needsToken(toolkit)) return <AddToken toolkit={toolkit} />
-  const busy = look.isPending
+  const busy = refresh.isPending
   return (
     <ActButton
       icon={busy ? <LoaderCircle aria-hidden className="motion-safe:animate-spin" /> : <RotateCw aria-hidden />}
-      word={busy ? 'Trying…' : 'Try again'}
+      text={busy ? 'Trying…' : 'Try again'}
       label={`Try ${name} again`}
-      onClick={() => !busy && look.mutate({ toolkit, reconnect: true })}
+      onClick={() => !busy && refresh.mutate({ toolkit, reconnect: true })}
     />
   )
 }
 
 interface ActButtonProps {
   icon: ReactNode
-  word: string
+  text: string
   label: string
   onClick: () => void
 }
 
-const ActButton = ({ icon, word, label, onClick }: ActButtonProps) => (
+const ActButton = ({ icon, text, label, onClick }: ActButtonProps) => (
   <Button size="small" aria-label={label} onClick={onClick}>
-    {icon} {word}
+    {icon} {text}
   </Button>
 )

@@ -4,11 +4,11 @@ import type { Toolkit } from '../../../lib/api.ts'
 import { counted } from '../../../ui/data/format-time.ts'
 import { Button } from '../../../ui/form/button.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
-import { type Bulk, type BulkAction, meantBy } from './use-bulk.ts'
+import { type Bulk, type BulkAction, selectTargets } from './use-bulk.ts'
 
 interface BulkBarProps {
   /** The toolkits that match the filter. */
-  shown: readonly Toolkit[]
+  visible: readonly Toolkit[]
   selected: readonly Toolkit[]
   bulk: Bulk
   onSelect: (uscoIds: readonly string[]) => void
@@ -25,15 +25,15 @@ const ACTIONS: ReadonlyArray<{ action: BulkAction; label: string; icon: ReactNod
 ]
 
 /** Actions on all selected servers. */
-export function BulkBar({ shown, selected, bulk, onSelect, onDone }: BulkBarProps) {
+export function BulkBar({ visible, selected, bulk, onSelect, onDone }: BulkBarProps) {
   const [isAsking, setAsking] = useState(false)
-  const isAll = selected.length === shown.length
+  const isAll = selected.length === visible.length
   const start = (action: BulkAction) => {
-    if (bulk.progress !== undefined || meantBy(action, selected).length === 0) return
+    if (bulk.progress !== undefined || selectTargets(action, selected).length === 0) return
     if (action === 'delete') setAsking(true)
     else void bulk.run(action, selected)
   }
-  const deleted = meantBy('delete', selected)
+  const deleted = selectTargets('delete', selected)
   return (
     <section
       id={BULK_BAR}
@@ -44,14 +44,14 @@ export function BulkBar({ shown, selected, bulk, onSelect, onDone }: BulkBarProp
       <p role="status" className="min-w-28 flex-1 px-1 text-sm font-medium tabular-nums">
         {bulk.progress ?? `${counted(selected.length, 'server')} selected`}
       </p>
-      <Button size="small" variant="quiet" onClick={() => onSelect(isAll ? [] : shown.map(({ uscoId }) => uscoId))}>
-        {isAll ? 'Select none' : `Select all ${shown.length}`}
+      <Button size="small" variant="quiet" onClick={() => onSelect(isAll ? [] : visible.map(({ uscoId }) => uscoId))}>
+        {isAll ? 'Select none' : `Select all ${visible.length}`}
       </Button>
       {ACTIONS.map(({ action, label, icon }) => (
         <Button
           key={action}
           size="small"
-          aria-disabled={bulk.progress !== undefined || meantBy(action, selected).length === 0}
+          aria-disabled={bulk.progress !== undefined || selectTargets(action, selected).length === 0}
           onClick={() => start(action)}
         >
           {icon} {label}

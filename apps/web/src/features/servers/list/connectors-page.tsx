@@ -132,7 +132,8 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
   const found = failedFirst(filterToolkits(toolkits, { q, status, rules }))
   const isFiltered = q !== undefined || status !== undefined
   const own = toolkits.filter(({ tier }) => tier !== 'app')
-  const [yours, global] = [found.filter(({ tier }) => tier !== 'app'), found.filter(({ tier }) => tier === 'app')]
+  const yours = found.filter(({ tier }) => tier !== 'app')
+  const global = found.filter(({ tier }) => tier === 'app')
   const bulk = useBulk()
   const { selected, uscoIds, setUscoIds } = useSelected()
   return (
@@ -143,12 +144,12 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
           status={status}
           onChange={(search) => navigate({ search: { open, ...search }, replace: true, resetScroll: false })}
         >
-          <BulkDoors toolkits={found} bulk={bulk} isSelecting={uscoIds !== undefined} onSelecting={setUscoIds} />
+          <BulkButtons toolkits={found} bulk={bulk} isSelecting={uscoIds !== undefined} onSelecting={setUscoIds} />
         </Toolbar>
       )}
       {uscoIds && (
         <BulkBar
-          shown={found}
+          visible={found}
           selected={found.filter(({ uscoId }) => uscoIds.has(uscoId))}
           bulk={bulk}
           onSelect={(ids) => setUscoIds(new Set(ids))}
@@ -190,14 +191,14 @@ function useSelected() {
   return { selected, uscoIds, setUscoIds }
 }
 
-interface BulkDoorsProps {
+interface BulkButtonsProps {
   toolkits: readonly Toolkit[]
   bulk: Bulk
   isSelecting: boolean
   onSelecting: (uscoIds: ReadonlySet<string> | undefined) => void
 }
 
-function BulkDoors({ toolkits, bulk, isSelecting, onSelecting }: BulkDoorsProps) {
+function BulkButtons({ toolkits, bulk, isSelecting, onSelecting }: BulkButtonsProps) {
   const { progress } = bulk
   return (
     <>

@@ -58,9 +58,9 @@ export function EmptyState() {
         </p>
       </div>
       <ul className="grid gap-3 md:grid-cols-2">
-        {open.map((door) => (
-          <li key={door.add} className="grid">
-            <DoorLink door={door} />
+        {open.map((mode) => (
+          <li key={mode.add} className="grid">
+            <ModeLink mode={mode} />
           </li>
         ))}
       </ul>
@@ -68,7 +68,7 @@ export function EmptyState() {
   )
 }
 
-function DoorLink({ door: { add, icon: Icon, title, text, example } }: { door: ModeButton }) {
+function ModeLink({ mode: { add, icon: Icon, title, text, example } }: { mode: ModeButton }) {
   return (
     <Link
       to="/connectors"

@@ -6,7 +6,7 @@ import { addressOf } from './server-kind.tsx'
 export const FILTERS = ['failed', 'needs-you', 'connected', 'off'] as const
 export type Filter = (typeof FILTERS)[number]
 
-export const FILTER_WORDS: Record<Filter, string> = {
+export const FILTER_LABELS: Record<Filter, string> = {
   failed: 'Failed',
   'needs-you': 'Need you',
   connected: 'Connected',

@@ -20,9 +20,9 @@ export function PrintedOutput({ toolkit }: { toolkit: Toolkit }) {
   const isOwn = toolkit.tier === 'user' && toolkit.server.type !== 'custom' && toolkit.state.output === undefined
   const { data } = useQuery({ ...outputQuery(toolkit.id), enabled: isOwn })
   if (!isOwn || !data || data.items.length === 0) return null
-  return <ServerOutput output={data.items.map(wordsOf).join('\n')} of={toolkit.name} />
+  return <ServerOutput output={data.items.map(formatEntry).join('\n')} of={toolkit.name} />
 }
 
 /** What it logged says how bad it is, and which part of it says so. */
-const wordsOf = ({ level, logger, text }: { level?: string; logger?: string; text: string }) =>
+const formatEntry = ({ level, logger, text }: { level?: string; logger?: string; text: string }) =>
   level === undefined ? text : `${level}${logger === undefined ? '' : ` (${logger})`}: ${text}`

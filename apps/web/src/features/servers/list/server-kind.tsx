@@ -20,8 +20,8 @@ export const kindOf = ({ server }: Toolkit): ServerKind => KINDS[String(server.t
 export const addressOf = ({ server }: Toolkit): string => formatServer(server).replace(/\$\{secret:[^}]*\}/g, '••••')
 
 export function formatServer(server: Readonly<Record<string, unknown>>): string {
-  const parts = Array.isArray(server.args) ? server.args : []
-  return typeof server.url === 'string' ? server.url : [server.command, ...parts].filter(Boolean).map(quoted).join(' ')
+  const args = Array.isArray(server.args) ? server.args : []
+  return typeof server.url === 'string' ? server.url : [server.command, ...args].filter(Boolean).map(quoted).join(' ')
 }
 
 /** How many secrets are stored with it. */

@@ -64,24 +64,24 @@ export function signInFact(toolkit: Toolkit, now = Date.now()): string | undefin
   if (signIn?.status !== 'signed-in') return undefined
   const at = signIn.issuer ? ` at ${URL.parse(signIn.issuer)?.host ?? signIn.issuer}` : ''
   if (!signIn.endsAt || signInEnds(toolkit, now)) return `Signed in${at}`
-  return `Signed in${at}, ends ${endWords(signIn.endsAt, now)}`
+  return `Signed in${at}, ends ${formatEnd(signIn.endsAt, now)}`
 }
 
 /** Told ahead, where somebody will have to sign in again before long. */
 export function signInEnds({ signIn, enabled }: Toolkit, now = Date.now()): string | undefined {
   if (!enabled || signIn?.status !== 'signed-in' || !signIn.endsAt) return undefined
   if (Date.parse(signIn.endsAt) - now > SOON_MS) return undefined
-  return `The sign-in ends ${endWords(signIn.endsAt, now)}`
+  return `The sign-in ends ${formatEnd(signIn.endsAt, now)}`
 }
 
-function endWords(endsAt: string, now: number): string {
+function formatEnd(endsAt: string, now: number): string {
   const minutes = Math.round((Date.parse(endsAt) - now) / 60_000)
-  return minutes < 1 ? 'in less than a minute' : inWords(minutes)
+  return minutes < 1 ? 'in less than a minute' : formatMinutes(minutes)
 }
 
-function inWords(minutes: number): string {
-  const words = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
-  if (minutes < 120) return words.format(minutes, 'minute')
+function formatMinutes(minutes: number): string {
+  const formatter = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+  if (minutes < 120) return formatter.format(minutes, 'minute')
   const hours = Math.round(minutes / 60)
-  return hours < 48 ? words.format(hours, 'hour') : words.format(Math.round(hours / 24), 'day')
+  return hours < 48 ? formatter.format(hours, 'hour') : formatter.format(Math.round(hours / 24), 'day')
 }

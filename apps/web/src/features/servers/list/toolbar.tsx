@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Input, Select } from '../../../ui/form/input.tsx'
-import { FILTER_WORDS, FILTERS, type Filter } from './filter-toolkits.ts'
+import { FILTER_LABELS, FILTERS, type Filter } from './filter-toolkits.ts'
 
 interface ToolbarProps {
   q: string
@@ -37,7 +37,7 @@ export function Toolbar({ q, status, onChange, children }: ToolbarProps) {
           <option value="">All servers</option>
           {FILTERS.map((filter) => (
             <option key={filter} value={filter}>
-              {FILTER_WORDS[filter]}
+              {FILTER_LABELS[filter]}
             </option>
           ))}
         </Select>

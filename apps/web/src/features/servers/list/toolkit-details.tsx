@@ -43,18 +43,18 @@ export function ToolkitDetails({ toolkit }: { toolkit: Toolkit }) {
 }
 
 function DetailActions({ toolkit, hasServer }: { toolkit: Toolkit; hasServer: boolean }) {
-  const look = useRefreshTools()
+  const refresh = useRefreshTools()
   const accept = useAccept()
   const waiting = toolkit.tools.filter(({ changed, held }) => changed || held).length
-  const start = (reconnect: boolean) => !look.isPending && look.mutate({ toolkit, reconnect })
-  const busy = (reconnect: boolean) => look.isPending && look.variables.reconnect === reconnect
+  const start = (reconnect: boolean) => !refresh.isPending && refresh.mutate({ toolkit, reconnect })
+  const busy = (reconnect: boolean) => refresh.isPending && refresh.variables.reconnect === reconnect
   return (
     <div className="flex flex-wrap items-center gap-2">
       {toolkit.enabled && (
         <Button
           size="small"
           aria-label={`Refresh tools of ${toolkit.name}`}
-          aria-disabled={look.isPending}
+          aria-disabled={refresh.isPending}
           onClick={() => start(false)}
         >
           {busy(false) ? <Spinner /> : <RefreshCw aria-hidden />} Refresh tools
@@ -64,7 +64,7 @@ function DetailActions({ toolkit, hasServer }: { toolkit: Toolkit; hasServer: bo
         <Button
           size="small"
           aria-label={`Reconnect ${toolkit.name}`}
-          aria-disabled={look.isPending}
+          aria-disabled={refresh.isPending}
           onClick={() => start(true)}
         >
           {busy(true) ? <Spinner /> : <RotateCw aria-hidden />} Reconnect
@@ -81,7 +81,7 @@ function DetailActions({ toolkit, hasServer }: { toolkit: Toolkit; hasServer: bo
         </Button>
       )}
       <span role="status" className="text-[0.8125rem] text-ink-muted">
-        {look.isPending ? 'Asking the server…' : <LastLook toolkit={toolkit} />}
+        {refresh.isPending ? 'Asking the server…' : <LastLook toolkit={toolkit} />}
       </span>
     </div>
   )

@@ -107,7 +107,7 @@ function ManyToolkits(props: ToolkitListProps) {
       {rows.getVirtualItems().map(({ index, start }) => {
         const toolkit = toolkits[index]
         if (!toolkit) return null
-        const place = {
+        const position = {
           ref: rows.measureElement,
           'data-index': index,
           'aria-setsize': toolkits.length,
@@ -115,7 +115,7 @@ function ManyToolkits(props: ToolkitListProps) {
           style: { transform: `translateY(${start - top}px)` },
           className: 'absolute inset-x-0 top-0 min-w-0 border-b',
         }
-        return <ToolkitRow key={toolkit.uscoId} {...rowOf(toolkit, props)} place={place} />
+        return <ToolkitRow key={toolkit.uscoId} {...rowOf(toolkit, props)} position={position} />
       })}
     </ul>
   )

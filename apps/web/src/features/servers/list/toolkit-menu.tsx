@@ -12,7 +12,7 @@ interface RowMenuProps {
 }
 
 export function RowMenu({ id, toolkit, actions }: RowMenuProps) {
-  const look = useRefreshTools()
+  const refresh = useRefreshTools()
   const hasServer = toolkit.server.type !== 'custom'
   return (
     <ActionsMenu id={id} of={toolkit.name}>
@@ -20,12 +20,12 @@ export function RowMenu({ id, toolkit, actions }: RowMenuProps) {
         <Pencil aria-hidden /> Edit
       </MenuItem>
       {toolkit.enabled && (
-        <MenuItem onSelect={() => look.mutate({ toolkit, reconnect: false })}>
+        <MenuItem onSelect={() => refresh.mutate({ toolkit, reconnect: false })}>
           <RefreshCw aria-hidden /> Refresh tools
         </MenuItem>
       )}
       {toolkit.enabled && hasServer && (
-        <MenuItem onSelect={() => look.mutate({ toolkit, reconnect: true })}>
+        <MenuItem onSelect={() => refresh.mutate({ toolkit, reconnect: true })}>
           <RotateCw aria-hidden /> Reconnect
         </MenuItem>
       )}

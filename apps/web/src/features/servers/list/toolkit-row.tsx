@@ -22,14 +22,14 @@ interface ToolkitRowProps {
   /** Whether it is selected, while servers are selected. */
   selection?: { isSelected: boolean; onSelect: (isSelected: boolean) => void } | undefined
   /** Which of how many it is, where not all of them are drawn. */
-  place?: (RowPosition & { style: CSSProperties; className: string }) | undefined
+  position?: (RowPosition & { style: CSSProperties; className: string }) | undefined
 }
 
-export function ToolkitRow({ toolkit, open, actions, selection, place }: ToolkitRowProps) {
+export function ToolkitRow({ toolkit, open, actions, selection, position }: ToolkitRowProps) {
   const { icon: Icon, label } = kindOf(toolkit)
   const address = addressOf(toolkit)
   return (
-    <li className="min-w-0" {...place}>
+    <li className="min-w-0" {...position}>
       <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 p-4 sm:grid-cols-[auto_minmax(0,1fr)_auto_auto] sm:px-5">
         <span className="row-span-2 hidden size-9 items-center justify-center rounded-lg border bg-sunken text-ink-muted sm:flex">
           <Icon aria-hidden className="size-4" strokeWidth={1.75} />

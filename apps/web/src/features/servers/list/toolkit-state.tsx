@@ -33,10 +33,10 @@ const LOOKS: Record<ToolkitStatus, StateLook> = {
   disabled: { label: 'Disabled', icon: CirclePause, className: OFF },
 }
 
-type Shown = Pick<Toolkit, 'state' | 'server' | 'toolCount' | 'signIn' | 'readOnly'>
+type StateInput = Pick<Toolkit, 'state' | 'server' | 'toolCount' | 'signIn' | 'readOnly'>
 
 /** Whether a token is what helps: the server wants credentials, none are set, and there is no sign-in to offer. */
-export const needsToken = ({ state, server, signIn, readOnly }: Shown): boolean =>
+export const needsToken = ({ state, server, signIn, readOnly }: StateInput): boolean =>
   state.status === 'sign-in-needed' &&
   state.url === undefined &&
   signIn === undefined &&
@@ -47,7 +47,7 @@ const takesToken = ({ type, auth }: Toolkit['server']): boolean =>
   (type === 'http' || type === 'sse') && (auth as { type?: unknown } | undefined)?.type === 'none'
 
 /** What is not connected may lack nothing: a custom toolkit has no server, and another is reached when it is needed. */
-export function stateStyle(toolkit: Shown): StateLook {
+export function stateStyle(toolkit: StateInput): StateLook {
   const { state, server, toolCount } = toolkit
   const look = LOOKS[state.status]
   if (needsToken(toolkit)) return { ...look, label: 'Token needed' }
@@ -57,7 +57,7 @@ export function stateStyle(toolkit: Shown): StateLook {
 }
 
 /** A state in a word, with an icon and a colour that say the same. */
-export function StateBadge(toolkit: Shown) {
+export function StateBadge(toolkit: StateInput) {
   const { status } = toolkit.state
   const { label, icon: Icon, className } = stateStyle(toolkit)
   return (

@@ -7,7 +7,7 @@ import { Input, Select } from '../../../ui/form/input.tsx'
 import { filterTools, TOOL_FILTERS, type ToolFilter } from '../tools/filter-tools.ts'
 import { useReviewed } from '../tools/review.ts'
 import { ToolList } from '../tools/tool-list.tsx'
-import { isSwitchable, mostSwitched } from '../tools/tool-switch.ts'
+import { isSwitchable, maxSwitchable } from '../tools/tool-switch.ts'
 import { useSwitchTools } from '../use-tools.ts'
 
 const FEW = 6
@@ -22,7 +22,7 @@ export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
     setQ('')
     setFilter('all')
   }
-  const shown = filterTools(toolkit.tools, useDeferredValue(q), filter)
+  const visible = filterTools(toolkit.tools, useDeferredValue(q), filter)
   if (toolkit.tools.length === 0 && toolkit.setAside.length === 0)
     return (
       <p className="flex items-center gap-2 py-1 text-sm text-ink-muted">
@@ -60,14 +60,14 @@ export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
               ))}
             </Select>
           </div>
-          <ShownSwitch toolkit={toolkit} shown={shown} />
+          <BulkSwitch toolkit={toolkit} tools={visible} />
         </div>
       )}
       <p role="status" className="sr-only">
-        {counted(shown.length, 'tool')} shown
+        {counted(visible.length, 'tool')} shown
       </p>
-      {shown.length > 0 ? (
-        <ToolList toolkit={toolkit} tools={shown} />
+      {visible.length > 0 ? (
+        <ToolList toolkit={toolkit} tools={visible} />
       ) : (
         <p className="py-2 text-sm text-ink-muted">No tool fits. Clear the search to see all of them.</p>
       )}
@@ -78,22 +78,20 @@ export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
 }
 
 /** All that are shown at once, in whichever direction there is something to do. */
-function ShownSwitch({ toolkit, shown }: { toolkit: Toolkit; shown: Toolkit['tools'] }) {
+function BulkSwitch({ toolkit, tools }: { toolkit: Toolkit; tools: Toolkit['tools'] }) {
   const { mutate, isPending } = useSwitchTools()
-  if (shown.length === 0) return null
-  const on = !shown.some(({ enabled }) => enabled)
-  const names = shown.filter((tool) => tool.enabled !== on && isSwitchable(toolkit, tool)).map(({ name }) => name)
+  if (tools.length === 0) return null
+  const on = !tools.some(({ enabled }) => enabled)
+  const names = tools.filter((tool) => tool.enabled !== on && isSwitchable(toolkit, tool)).map(({ name }) => name)
   if (names.length === 0) return null
-  const most = mostSwitched(toolkit, on)
-  const isOver = names.length > most
+  const max = maxSwitchable(toolkit, on)
+  const isOver = names.length > max
   return (
     <Button
       size="small"
       className="h-9"
       aria-disabled={isPending || isOver}
-      title={
-        isOver ? `At most ${most} can be off one by one. Find fewer of them, or switch the server off.` : undefined
-      }
+      title={isOver ? `At most ${max} can be off one by one. Find fewer of them, or switch the server off.` : undefined}
       onClick={() => !isPending && !isOver && mutate({ toolkit, names, on })}
     >
       Switch {names.length.toLocaleString('en')} {on ? 'on' : 'off'}

@@ -6,11 +6,11 @@ import { counted } from '../../../ui/data/format-time.ts'
 import { byId, useToolkitList } from '../use-toolkits.ts'
 
 const AT_ONCE = 4
-const SHOWN = 5
+const MAX_NAMES = 5
 
 export type BulkAction = 'on' | 'off' | 'refresh' | 'delete'
 
-const WORDS: Record<BulkAction, { doing: string; done: string }> = {
+const LABELS: Record<BulkAction, { doing: string; done: string }> = {
   on: { doing: 'Turning on', done: 'turned on' },
   off: { doing: 'Turning off', done: 'turned off' },
   refresh: { doing: 'Refreshing', done: 'refreshed' },
@@ -18,7 +18,7 @@ const WORDS: Record<BulkAction, { doing: string; done: string }> = {
 }
 
 /** The servers that an action changes. */
-export function meantBy(action: BulkAction, toolkits: readonly Toolkit[]): Toolkit[] {
+export function selectTargets(action: BulkAction, toolkits: readonly Toolkit[]): Toolkit[] {
   if (action === 'on') return toolkits.filter(({ enabled }) => !enabled)
   if (action === 'off') return toolkits.filter(({ enabled }) => enabled)
   if (action === 'refresh') return toolkits.filter(({ enabled }) => enabled)
@@ -36,15 +36,16 @@ export function useBulk(): Bulk {
   const [progress, setProgress] = useState<string>()
   const isBusy = useRef(false)
   const run = async (action: BulkAction, toolkits: readonly Toolkit[]) => {
-    const waiting = meantBy(action, toolkits)
+    const waiting = selectTargets(action, toolkits)
     const total = waiting.length
     if (isBusy.current || total === 0) return
     isBusy.current = true
     const failed: string[] = []
-    const tell = () => setProgress(`${WORDS[action].doing} ${total - waiting.length} of ${counted(total, 'server')}`)
+    const showProgress = () =>
+      setProgress(`${LABELS[action].doing} ${total - waiting.length} of ${counted(total, 'server')}`)
     const lane = async () => {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
-        tell()
+        showProgress()
         const saved = await send(action, next).catch(() => undefined)
         if (saved === undefined || saved.state.status === 'error') failed.push(next.name)
         if (saved) list.put(saved)
@@ -54,23 +55,23 @@ export function useBulk(): Bulk {
     isBusy.current = false
     setProgress(undefined)
     await list.refresh()
-    toldOutcome(action, total, failed)
+    toastOutcome(action, total, failed)
   }
   return { progress, run }
 }
 
-function toldOutcome(action: BulkAction, total: number, failed: readonly string[]): void {
-  const done = `${counted(total - failed.length, 'server')} ${WORDS[action].done}`
+function toastOutcome(action: BulkAction, total: number, failed: readonly string[]): void {
+  const done = `${counted(total - failed.length, 'server')} ${LABELS[action].done}`
   if (failed.length === 0) return void toast.success(done)
-  const more = failed.length > SHOWN ? ` and ${failed.length - SHOWN} more` : ''
-  toast.error(`${done}, ${failed.length} failed`, { description: `${failed.slice(0, SHOWN).join(', ')}${more}` })
+  const more = failed.length > MAX_NAMES ? ` and ${failed.length - MAX_NAMES} more` : ''
+  toast.error(`${done}, ${failed.length} failed`, { description: `${failed.slice(0, MAX_NAMES).join(', ')}${more}` })
 }
 
 /** The server afterwards; of a deleted one, as it was. */
 async function send(action: BulkAction, toolkit: Toolkit): Promise<Toolkit> {
-  const one = client.api.mcp[':id']
-  if (action === 'refresh') return answer(one.introspect.$post({ ...byId(toolkit), query: { reconnect: 'false' } }))
-  if (action !== 'delete') return answer(one.$patch({ ...byId(toolkit), json: { enabled: action === 'on' } }))
-  await answer(one.$delete(byId(toolkit)))
+  const route = client.api.mcp[':id']
+  if (action === 'refresh') return answer(route.introspect.$post({ ...byId(toolkit), query: { reconnect: 'false' } }))
+  if (action !== 'delete') return answer(route.$patch({ ...byId(toolkit), json: { enabled: action === 'on' } }))
+  await answer(route.$delete(byId(toolkit)))
   return { ...toolkit, state: { status: 'disabled' } }
 }

@@ -18,7 +18,7 @@ interface QuestionDialogProps {
 /** What a server asks in the middle of a call. Escape leaves it open: to decide later is no refusal. */
 export function QuestionDialog({ toolkit, onClose, onClosed }: QuestionDialogProps) {
   const { data: questions, error } = useQuery(questionsQuery())
-  const question = questions?.find((one) => one.toolkit === toolkit.id)
+  const question = questions?.find((item) => item.toolkit === toolkit.id)
   const isGone = questions !== undefined && question === undefined
   // Answered elsewhere, or no longer asked.
   useEffect(() => {
@@ -30,7 +30,7 @@ export function QuestionDialog({ toolkit, onClose, onClosed }: QuestionDialogPro
         <DialogHeader title={`${toolkit.name} asks you`} description="A call waits for your answer." />
         {error && <ProblemNotice error={error} />}
         {question ? (
-          <Asked key={question.id} question={question} onDone={onClose} />
+          <QuestionForm key={question.id} question={question} onDone={onClose} />
         ) : (
           <Skeleton className="m-6 h-24" />
         )}
@@ -39,7 +39,7 @@ export function QuestionDialog({ toolkit, onClose, onClosed }: QuestionDialogPro
   )
 }
 
-function Asked({ question, onDone }: { question: Question; onDone: () => void }) {
+function QuestionForm({ question, onDone }: { question: Question; onDone: () => void }) {
   const queryClient = useQueryClient()
   const { message, requestedSchema, url } = question.question
   const [content, setContent] = useState<unknown>({})

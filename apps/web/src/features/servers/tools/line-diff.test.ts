@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { diffLines, nearChanges } from './line-diff.ts'
 
-const shown = (before: string, after: string) =>
+const formatDiff = (before: string, after: string) =>
   diffLines(before, after).map(({ kind, text }) => `${{ same: ' ', gone: '-', new: '+' }[kind]}${text}`)
 
 describe('the line diff of two texts', () => {
   it('keeps common lines in order', () => {
-    expect(shown('a\nb\nc', 'a\nx\nc\nd')).toEqual([' a', '-b', '+x', ' c', '+d'])
-    expect(shown('', 'a')).toEqual(['+a'])
-    expect(shown('a\na', 'a')).toEqual([' a', '-a'])
-    expect(shown('same', 'same')).toEqual([' same'])
+    expect(formatDiff('a\nb\nc', 'a\nx\nc\nd')).toEqual([' a', '-b', '+x', ' c', '+d'])
+    expect(formatDiff('', 'a')).toEqual(['+a'])
+    expect(formatDiff('a\na', 'a')).toEqual([' a', '-a'])
+    expect(formatDiff('same', 'same')).toEqual([' same'])
   })
 
   it('reproduces both texts', () => {
-    const [before, after] = ['q\nw\ne\nr\nt', 'w\nq\nr\ny\nt\nt']
+    const before = 'q\nw\ne\nr\nt'
+    const after = 'w\nq\nr\ny\nt\nt'
     const lines = diffLines(before, after)
     const only = (not: string) =>
       lines

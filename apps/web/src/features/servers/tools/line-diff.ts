@@ -14,7 +14,8 @@ export function diffLines(before: string, after: string): DiffLine[] {
   if (old.length * now.length > MAX_CELLS) return [...old.map(line('gone')), ...now.map(line('new'))]
   const length = commonLengths(old, now)
   const lines: DiffLine[] = []
-  let [i, j] = [0, 0]
+  let i = 0
+  let j = 0
   while (i < old.length || j < now.length) {
     if (i < old.length && j < now.length && old[i] === now[j]) {
       lines.push(line('same')(old[i] as string))

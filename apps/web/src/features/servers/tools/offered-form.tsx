@@ -28,7 +28,7 @@ export function OfferedForm({ toolkit, item, label, fields }: OfferedFormProps) 
     event.preventDefault()
     if (!read.isPending) read.mutate()
   }
-  const word = item.kind === 'prompt' ? 'Get prompt' : 'Read'
+  const submitLabel = item.kind === 'prompt' ? 'Get prompt' : 'Read'
   return (
     <form onSubmit={send} className="grid gap-3 pt-1.5">
       {fields.map((field) => (
@@ -42,10 +42,10 @@ export function OfferedForm({ toolkit, item, label, fields }: OfferedFormProps) 
         type="submit"
         size="small"
         className="w-fit"
-        aria-label={`${word}: ${label}`}
+        aria-label={`${submitLabel}: ${label}`}
         aria-disabled={read.isPending}
       >
-        {read.isPending && <LoaderCircle aria-hidden className="motion-safe:animate-spin" />} {word}
+        {read.isPending && <LoaderCircle aria-hidden className="motion-safe:animate-spin" />} {submitLabel}
       </Button>
       {read.error && <ProblemNotice error={read.error} />}
       {read.data && <ContentView result={{ content: blocksOf(read.data) }} label={label} />}

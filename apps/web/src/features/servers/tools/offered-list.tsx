@@ -9,11 +9,11 @@ import { type Offered, offeredQuery, templatesQuery } from '../queries.ts'
 import { type Argument, type OfferedItem, promptArguments, templateArguments } from './offered.ts'
 import { OfferedForm } from './offered-form.tsx'
 
-const WORDS: Record<Offered, string> = {
+const EMPTY_LABELS: Record<Offered, string> = {
   resources: 'This server offers no resources.',
   prompts: 'This server offers no prompts.',
 }
-const MOST = 200
+const MAX_ITEMS = 200
 
 /** A server's resources, URI templates or prompts, as it lists them now; each can be read. */
 export function OfferedList({ toolkit, kind }: { toolkit: Toolkit; kind: Offered }) {
@@ -29,13 +29,15 @@ export function OfferedList({ toolkit, kind }: { toolkit: Toolkit; kind: Offered
       </div>
     )
   const entries = [...listed, ...templates].map(entryOf)
-  if (entries.length === 0) return <p className="py-2 text-sm text-ink-muted">{WORDS[kind]}</p>
+  if (entries.length === 0) return <p className="py-2 text-sm text-ink-muted">{EMPTY_LABELS[kind]}</p>
   return (
     <ul aria-label={`${kind === 'resources' ? 'Resources' : 'Prompts'} of ${toolkit.name}`} className="divide-y">
-      {entries.slice(0, MOST).map((entry) => (
+      {entries.slice(0, MAX_ITEMS).map((entry) => (
         <OfferedRow key={entry.key} toolkit={toolkit} entry={entry} />
       ))}
-      {entries.length > MOST && <li className="py-2.5 text-sm text-ink-muted">And {entries.length - MOST} more.</li>}
+      {entries.length > MAX_ITEMS && (
+        <li className="py-2.5 text-sm text-ink-muted">And {entries.length - MAX_ITEMS} more.</li>
+      )}
     </ul>
   )
 }
@@ -50,19 +52,22 @@ interface Entry {
 }
 
 function entryOf(listed: Record<string, unknown>): Entry {
-  const [name, uri, uriTemplate] = [text(listed.name), text(listed.uri), text(listed.uriTemplate)]
-  const shown = { label: text(listed.title) || name, description: text(listed.description) }
+  const name = text(listed.name)
+  const uri = text(listed.uri)
+  const uriTemplate = text(listed.uriTemplate)
+  const common = { label: text(listed.title) || name, description: text(listed.description) }
   if (uriTemplate !== '')
     return {
-      ...shown,
+      ...common,
       key: `template ${uriTemplate}`,
       address: uriTemplate,
       fields: templateArguments(uriTemplate),
       item: { kind: 'template', uriTemplate },
     }
-  if (uri !== '') return { ...shown, key: `resource ${uri}`, address: uri, fields: [], item: { kind: 'resource', uri } }
+  if (uri !== '')
+    return { ...common, key: `resource ${uri}`, address: uri, fields: [], item: { kind: 'resource', uri } }
   const fields = promptArguments(listed.arguments)
-  return { ...shown, key: `prompt ${name}`, address: '', fields, item: { kind: 'prompt', name } }
+  return { ...common, key: `prompt ${name}`, address: '', fields, item: { kind: 'prompt', name } }
 }
 
 function OfferedRow({ toolkit, entry }: { toolkit: Toolkit; entry: Entry }) {

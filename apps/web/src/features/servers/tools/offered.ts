@@ -30,7 +30,7 @@ export function templateArguments(uriTemplate: string): Argument[] {
 export function promptArguments(listed: unknown): Argument[] {
   if (!Array.isArray(listed)) return []
   return listed
-    .filter((one) => typeof one === 'object' && one !== null && text(one.name) !== '')
+    .filter((item) => typeof item === 'object' && item !== null && text(item.name) !== '')
     .slice(0, MAX_ARGUMENTS)
     .map(({ name, description, required }) => ({
       name: String(name),

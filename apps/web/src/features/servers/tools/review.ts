@@ -13,11 +13,11 @@ export const Review = createContext<Reviewed | undefined>(undefined)
 
 /** The page's side: who wants to review a toolkit gets to the first of its tools that waits for that. */
 export function useReview() {
-  const [asked, setAsked] = useState<Omit<Reviewed, 'done'>>()
-  const reviewed = useMemo(() => asked && { ...asked, done: () => setAsked(undefined) }, [asked])
+  const [target, setTarget] = useState<Omit<Reviewed, 'done'>>()
+  const reviewed = useMemo(() => target && { ...target, done: () => setTarget(undefined) }, [target])
   const review = ({ uscoId, tools }: Toolkit) => {
     const first = tools.find(({ changed, held }) => changed !== undefined || held !== undefined)
-    if (first) setAsked({ uscoId, tool: first.name })
+    if (first) setTarget({ uscoId, tool: first.name })
   }
   return { reviewed, review }
 }

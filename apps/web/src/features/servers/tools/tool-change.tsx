@@ -80,10 +80,10 @@ function Differences({ from, to }: Versions) {
   ))
 }
 
-const LOOKS: Record<DiffLine['kind'], { sign: string; word: string; className: string }> = {
-  same: { sign: ' ', word: '', className: 'text-ink-muted' },
-  gone: { sign: '−', word: 'Before: ', className: 'bg-bad-soft text-bad' },
-  new: { sign: '+', word: 'Now: ', className: 'bg-good-soft text-good' },
+const LOOKS: Record<DiffLine['kind'], { sign: string; prefix: string; className: string }> = {
+  same: { sign: ' ', prefix: '', className: 'text-ink-muted' },
+  gone: { sign: '−', prefix: 'Before: ', className: 'bg-bad-soft text-bad' },
+  new: { sign: '+', prefix: 'Now: ', className: 'bg-good-soft text-good' },
 }
 
 function DiffText({ lines }: { lines: ReadonlyArray<DiffLine | 'gap'> }) {
@@ -111,7 +111,7 @@ function DiffText({ lines }: { lines: ReadonlyArray<DiffLine | 'gap'> }) {
               {LOOKS[line.kind].sign}
             </span>
             <span className="min-w-0">
-              <span className="sr-only">{LOOKS[line.kind].word}</span>
+              <span className="sr-only">{LOOKS[line.kind].prefix}</span>
               <VisibleText text={line.text} />
             </span>
           </div>

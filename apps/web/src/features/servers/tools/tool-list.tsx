@@ -23,13 +23,13 @@ export function ToolList({ toolkit, tools }: ToolListProps) {
   return (
     <ul aria-label={`Tools of ${toolkit.name}`}>
       {tools.map((tool, index) => (
-        <ToolRow key={tool.name} {...row(tool)} place={placeOf(index, tools.length)} />
+        <ToolRow key={tool.name} {...row(tool)} position={positionOf(index, tools.length)} />
       ))}
     </ul>
   )
 }
 
-const placeOf = (index: number, count: number) => ({
+const positionOf = (index: number, count: number) => ({
   'data-index': index,
   'aria-setsize': count,
   'aria-posinset': index + 1,
@@ -43,14 +43,14 @@ function ManyTools({ toolkit, tools, row }: ToolListProps & { row: Row }) {
   return (
     <LongList
       items={tools}
-      what="tool"
+      noun="tool"
       keyOf={({ name }) => name}
       rowPx={ROW_PX}
       label={`Tools of ${toolkit.name}`}
       wanted={{ index, align: 'start' }}
       className="max-h-[34rem] rounded-lg border px-3"
     >
-      {(tool, key, place) => <ToolRow key={key} {...row(tool)} place={place} />}
+      {(tool, key, position) => <ToolRow key={key} {...row(tool)} position={position} />}
     </LongList>
   )
 }

@@ -8,12 +8,12 @@ const tool = {
   description: 'Sends.',
   annotations: { readOnlyHint: true, openWorldHint: true },
 } as unknown as Toolkit['tools'][number]
-const shown = (override: object) =>
+const presentWith = (override: object) =>
   presentedTool({ options: { overrides: { send: override } } } as unknown as Pick<Toolkit, 'options'>, tool)
 
 describe('a tool with an override', () => {
   it('is shown with its effective values and marks those that are not the server’s', () => {
-    expect(shown({ title: 'Mail', annotations: { readOnlyHint: false, destructiveHint: true } })).toMatchObject({
+    expect(presentWith({ title: 'Mail', annotations: { readOnlyHint: false, destructiveHint: true } })).toMatchObject({
       tool: { title: 'Mail', description: 'Sends.', annotations: { readOnlyHint: false, destructiveHint: true } },
       changed: ['title', 'claims'],
     })
@@ -21,7 +21,7 @@ describe('a tool with an override', () => {
 
   it('is unchanged if the override has no effect', () => {
     // Less careful than the server, or the same as it says: neither holds.
-    expect(shown({ annotations: { destructiveHint: false, openWorldHint: true }, enabled: false })).toEqual({
+    expect(presentWith({ annotations: { destructiveHint: false, openWorldHint: true }, enabled: false })).toEqual({
       tool,
       changed: [],
     })

@@ -61,9 +61,10 @@ export function draftOf(override: Override | undefined): OverrideDraft {
 /** All overrides with this one in them; what it says of other things, a name or examples, stays. */
 export function overridesWith(overrides: Overrides, name: string, draft: OverrideDraft): Overrides {
   const { title: _, description: _old, annotations: claimed, ...rest } = overrides[name] ?? {}
-  const [title, description] = [draft.title.trim(), draft.description.trim()]
-  const kept = claimed?.title === undefined ? {} : { title: claimed.title }
-  const claims = { ...kept, ...Object.fromEntries([...draft.careful].map((hint) => [hint, CAREFUL[hint]])) }
+  const title = draft.title.trim()
+  const description = draft.description.trim()
+  const storedTitle = claimed?.title === undefined ? {} : { title: claimed.title }
+  const claims = { ...storedTitle, ...Object.fromEntries([...draft.careful].map((hint) => [hint, CAREFUL[hint]])) }
   const next: Override = {
     ...rest,
     ...(title === '' ? {} : { title }),

@@ -25,7 +25,7 @@ export function ToolOverrides({ toolkit, tool }: { toolkit: Toolkit; tool: Tool 
   const focus = () => document.getElementById(id)?.focus()
   return (
     <div className="grid gap-2">
-      <Said tool={tool} changed={changed} by={toolkit.readOnly ? 'The operator' : 'You'} />
+      <ServerValues tool={tool} changed={changed} by={toolkit.readOnly ? 'The operator' : 'You'} />
       {mayOverride(toolkit) && (
         <div className="flex flex-wrap gap-2">
           <Button id={id} size="small" aria-label={`Change how models see ${tool.name}`} onClick={() => setOpen(true)}>
@@ -50,7 +50,7 @@ export function ToolOverrides({ toolkit, tool }: { toolkit: Toolkit; tool: Tool 
 }
 
 /** What the server itself says, where something else is shown. */
-function Said({ tool, changed, by }: { tool: Tool; changed: readonly string[]; by: string }) {
+function ServerValues({ tool, changed, by }: { tool: Tool; changed: readonly string[]; by: string }) {
   if (changed.length === 0) return null
   const { title, description, annotations } = tool
   const facts: Array<[string, string, string]> = [

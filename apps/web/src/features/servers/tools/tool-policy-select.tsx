@@ -10,7 +10,7 @@ interface ToolPolicySelectProps {
   onChoose: (choice: Choice) => void
 }
 
-const WORDS: Record<Exclude<Choice, 'inherit'>, string> = {
+const CHOICE_LABELS: Record<Exclude<Choice, 'inherit'>, string> = {
   allow: 'Always allow',
   ask: 'Always ask',
   deny: 'Block',
@@ -32,9 +32,11 @@ export function ToolPolicySelect({ name, decision, choice, busy, onChoose }: Too
       onChange={(event) => onChoose(event.target.value as Choice)}
       className={SMALL}
     >
-      {choices.map((one) => (
-        <option key={one} value={one}>
-          {one === 'inherit' ? `Default: ${DECISION_LABELS[decision.inherited.decision].toLowerCase()}` : WORDS[one]}
+      {choices.map((option) => (
+        <option key={option} value={option}>
+          {option === 'inherit'
+            ? `Default: ${DECISION_LABELS[decision.inherited.decision].toLowerCase()}`
+            : CHOICE_LABELS[option]}
         </option>
       ))}
     </Select>
@@ -44,6 +46,6 @@ export function ToolPolicySelect({ name, decision, choice, busy, onChoose }: Too
 /** Where what holds is not what was chosen: another rule is stricter. */
 export function effectiveNote(decision: ToolDecision | undefined, choice: Choice): string | undefined {
   if (!decision) return undefined
-  const meant = choice === 'inherit' ? decision.inherited.decision : choice
-  return decision.decision === meant ? undefined : `${DECISION_LABELS[decision.decision]}: ${decision.reason}`
+  const expected = choice === 'inherit' ? decision.inherited.decision : choice
+  return decision.decision === expected ? undefined : `${DECISION_LABELS[decision.decision]}: ${decision.reason}`
 }

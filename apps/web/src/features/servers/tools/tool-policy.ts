@@ -18,7 +18,7 @@ export const grantFor = (grants: readonly Grant[], ref: string): Grant | undefin
   grants.find((grant) => grant.target === 'tool' && grant.ref === ref && grant.threadId === undefined && !grant.void)
 
 export function choiceOf(ref: string, rules: readonly Rule[], grants: readonly Grant[]): Choice {
-  const rule = rules.find((one) => isFor(one, ref))
+  const rule = rules.find((candidate) => isFor(candidate, ref))
   // The first one that fits holds, so an earlier, wider rule may still be stricter; the effective word is shown beside.
   if (rule && rule.decision !== 'allow') return rule.decision
   return grantFor(grants, ref)?.decision ?? 'inherit'

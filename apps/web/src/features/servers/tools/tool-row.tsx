@@ -34,9 +34,9 @@ export interface ToolRowProps {
 }
 
 /** Which of how many it is, where not all of them are drawn. */
-type Place = Omit<RowPosition, 'ref'> & Partial<Pick<RowPosition, 'ref'>>
+type Position = Omit<RowPosition, 'ref'> & Partial<Pick<RowPosition, 'ref'>>
 
-export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
+export function ToolRow({ position, ...row }: ToolRowProps & { position: Position }) {
   const { open, decision, choice } = row
   const { tool, changed } = presentedTool(row.toolkit, row.tool)
   const id = useId()
@@ -44,7 +44,7 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
   // A title is not read on a phone; what is to be accepted says so itself.
   const fixed = tool.held || !row.toolkit.enabled ? undefined : whyFixed(row.toolkit, row.tool)
   return (
-    <li {...place} className="grid scroll-mt-16 gap-2 border-b py-2.5 last:border-b-0 lg:scroll-mt-4">
+    <li {...position} className="grid scroll-mt-16 gap-2 border-b py-2.5 last:border-b-0 lg:scroll-mt-4">
       <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
         <div className="grid min-w-0 flex-1 basis-64 gap-1">
           <button
@@ -119,9 +119,9 @@ function ToolInsides({ toolkit, tool: listed, decision }: ToolRowProps) {
   // The list has no schemas.
   const { data: whole } = useQuery(toolkitQuery(toolkit.uscoId))
   const tool = whole?.tools.find(({ name }) => name === listed.name) ?? listed
-  const { tool: shown } = presentedTool(toolkit, tool)
+  const { tool: presented } = presentedTool(toolkit, tool)
   const facts: Array<[term: string, text: string | undefined]> = [
-    ['Title', shown.title ?? shown.annotations?.title],
+    ['Title', presented.title ?? presented.annotations?.title],
     ['Ref', tool.ref],
     ['The model sees', tool.modelName],
     [
@@ -132,7 +132,9 @@ function ToolInsides({ toolkit, tool: listed, decision }: ToolRowProps) {
   ]
   return (
     <>
-      {shown.description && <p className="text-[0.8125rem] text-ink-muted wrap-anywhere">{shown.description}</p>}
+      {presented.description && (
+        <p className="text-[0.8125rem] text-ink-muted wrap-anywhere">{presented.description}</p>
+      )}
       <ToolChange toolkit={toolkit} tool={tool} />
       <dl className="grid gap-x-4 gap-y-1 text-[0.8125rem] sm:grid-cols-[8rem_minmax(0,1fr)]">
         {facts.map(([term, text]) =>

@@ -7,17 +7,17 @@ const options = { exclude: ['old_*', 'b'], overrides: { c: { enabled: false, tit
 const toolkit = (more: object) =>
   ({ enabled: true, readOnly: false, options, tools: [], ...more }) as unknown as Toolkit
 const tool = (name: string, more: object = {}) => ({ name, enabled: true, ...more }) as unknown as Tool
-const word = { kind: 'activation', speaks: 'against', tier: 'user', detail: '' }
+const activation = { kind: 'activation', speaks: 'against', tier: 'user', detail: '' }
 const filtered = (tier: string) => ({ kind: 'filter', speaks: 'against', tier, detail: '' })
 const off = (name: string, ...reasons: object[]) => tool(name, { enabled: false, off: reasons })
 
 describe('a tool toggle in the user’s own toolkit', () => {
-  const own = toolkit({ tools: [off('d', word)] })
+  const own = toolkit({ tools: [off('d', activation)] })
   it('is enabled unless a wider setting decides', () => {
     expect(isSwitchable(own, tool('a'))).toBe(true)
     expect(isSwitchable(own, off('b', filtered('user')))).toBe(true)
     expect(isSwitchable(own, off('c'))).toBe(true)
-    expect(isSwitchable(own, off('d', word))).toBe(true)
+    expect(isSwitchable(own, off('d', activation))).toBe(true)
     expect(isSwitchable(own, off('old_one', filtered('user')))).toBe(false)
     expect(whyFixed(own, off('old_one', filtered('user')))).toMatch(/^The server’s options/)
     expect(whyFixed(own, tool('a', { held: 'Not accepted.' }))).toBe('Not accepted.')
@@ -38,10 +38,12 @@ describe('a tool toggle in a global toolkit', () => {
   const global = toolkit({ readOnly: true })
   it('changes the user’s setting only and is fixed where the operator decided', () => {
     expect(isSwitchable(global, tool('a'))).toBe(true)
-    expect(isSwitchable(global, off('a', word))).toBe(true)
+    expect(isSwitchable(global, off('a', activation))).toBe(true)
     expect(isSwitchable(global, off('b', filtered('app')))).toBe(false)
-    expect(whyFixed(global, off('b', word, filtered('app')))).toMatch(/operator/)
-    expect(whyFixed(toolkit({ readOnly: true, enabled: false }), off('a', word))).toBe('Switch the server on first.')
+    expect(whyFixed(global, off('b', activation, filtered('app')))).toMatch(/operator/)
+    expect(whyFixed(toolkit({ readOnly: true, enabled: false }), off('a', activation))).toBe(
+      'Switch the server on first.',
+    )
     expect(switchBody(global, ['a', 'b'], false)).toEqual({ switches: { a: false, b: false } })
   })
 })

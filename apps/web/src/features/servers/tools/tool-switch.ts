@@ -9,26 +9,26 @@ type Tool = Toolkit['tools'][number]
 type Reason = NonNullable<Tool['off']>[number]
 
 /** A word of the user's own, which they can take back. */
-const isOwnWord = ({ kind, tier }: Reason) => kind === 'activation' && tier === 'user'
+const isOwnActivation = ({ kind, tier }: Reason) => kind === 'activation' && tier === 'user'
 
 /** Whether the switch alone decides. */
 export function isSwitchable(toolkit: Toolkit, { name, enabled, held, off = [] }: Tool): boolean {
   const { options, readOnly } = toolkit
   if (held) return false
   if (enabled) return readOnly ? toolkit.enabled : true
-  if (readOnly) return toolkit.enabled && off.every(isOwnWord)
+  if (readOnly) return toolkit.enabled && off.every(isOwnActivation)
   const byList = options.exclude.includes(patternOf(name)) || options.overrides[name]?.enabled === false
-  return byList || (off.length > 0 && off.every(isOwnWord))
+  return byList || (off.length > 0 && off.every(isOwnActivation))
 }
 
 /** What the API takes: a list of left-out names of so many, or so many words of one's own. */
-const MAX_LEFT_OUT = 200
-const MAX_WORDS = 1000
+const MAX_EXCLUDED = 200
+const MAX_ACTIVATIONS = 1000
 
 /** How many more can be switched at once. */
-export function mostSwitched({ readOnly, options }: Toolkit, on: boolean): number {
-  if (on) return MAX_WORDS
-  return readOnly ? MAX_WORDS : MAX_LEFT_OUT - options.exclude.length
+export function maxSwitchable({ readOnly, options }: Toolkit, on: boolean): number {
+  if (on) return MAX_ACTIVATIONS
+  return readOnly ? MAX_ACTIVATIONS : MAX_EXCLUDED - options.exclude.length
 }
 
 /** Why a switch cannot be moved, in words. */
@@ -46,13 +46,17 @@ export function switchBody(toolkit: Toolkit, names: readonly string[], on: boole
   const patterns = names.map(patternOf)
   const others = options.exclude.filter((pattern) => !patterns.includes(pattern))
   if (!on) return { exclude: [...others, ...patterns] }
-  const meant = new Set(names)
+  const selected = new Set(names)
   const off = names.filter((name) => options.overrides[name]?.enabled === false)
-  const said = toolkit.tools.filter(({ name, off: why = [] }) => meant.has(name) && why.some(isOwnWord))
+  const withOwnActivation = toolkit.tools.filter(
+    ({ name, off: why = [] }) => selected.has(name) && why.some(isOwnActivation),
+  )
   const switched = Object.fromEntries(off.map((name) => [name, { ...options.overrides[name], enabled: true }]))
   return {
     exclude: others,
     ...(off.length === 0 ? {} : { overrides: { ...options.overrides, ...switched } }),
-    ...(said.length === 0 ? {} : { switches: Object.fromEntries(said.map(({ name }) => [name, true])) }),
+    ...(withOwnActivation.length === 0
+      ? {}
+      : { switches: Object.fromEntries(withOwnActivation.map(({ name }) => [name, true])) }),
   }
 }
