@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { nextTo } from '../editor/next-node.ts'
-import { beforeOf, behindOf, edgesOf, heldIn, rowsOf } from '../graph/graph.ts'
+import { beforeOf, behindOf, edgesOf, nodeOwners, rowsOf } from '../graph/graph.ts'
 import {
   addNode,
   type Definition,
@@ -84,7 +84,7 @@ describe('the graph of a definition', () => {
       'ok true send',
       'page instead other',
     ])
-    expect([...heldIn(report)]).toEqual([
+    expect([...nodeOwners(report)]).toEqual([
       ['page', 'each'],
       ['other', 'page'],
     ])
@@ -113,21 +113,21 @@ describe('the graph of a definition', () => {
     expect(of('page').slice(0, 2)).toEqual(['item', 'index'])
     expect(of('other')[0]).toBe('error.message')
     const schema = { type: 'object', properties: { items: { type: 'array' } } }
-    const known = suggestionsFor(report, 'each', (ref) => (ref === 'web.search' ? schema : undefined))
-    expect(known).toContainEqual({ expression: 'nodes.find.output.items', about: 'array' })
+    const suggestions = suggestionsFor(report, 'each', (ref) => (ref === 'web.search' ? schema : undefined))
+    expect(suggestions).toContainEqual({ expression: 'nodes.find.output.items', about: 'array' })
   })
 
   it('moves to the nearest node in the direction of an arrow key', () => {
-    const places = new Map([
+    const positions = new Map([
       ['a', { x: 0, y: 0 }],
       ['b', { x: 200, y: 0 }],
       ['c', { x: 200, y: 90 }],
       ['d', { x: 400, y: 0 }],
     ])
-    expect(nextTo(places, 'a', 'ArrowRight')).toBe('b')
-    expect(nextTo(places, 'b', 'ArrowDown')).toBe('c')
-    expect(nextTo(places, 'd', 'ArrowLeft')).toBe('b')
-    expect(nextTo(places, 'a', 'ArrowLeft')).toBeUndefined()
-    expect(nextTo(places, 'a', 'Enter')).toBeUndefined()
+    expect(nextTo(positions, 'a', 'ArrowRight')).toBe('b')
+    expect(nextTo(positions, 'b', 'ArrowDown')).toBe('c')
+    expect(nextTo(positions, 'd', 'ArrowLeft')).toBe('b')
+    expect(nextTo(positions, 'a', 'ArrowLeft')).toBeUndefined()
+    expect(nextTo(positions, 'a', 'Enter')).toBeUndefined()
   })
 })

@@ -141,7 +141,7 @@ export function moveNode(definition: Definition, id: string, by: -1 | 1): Defini
 }
 
 export function duplicateNode(definition: Definition, id: string): { definition: Definition; id: string } {
-  const node = definition.nodes.find((one) => one.id === id)
+  const node = definition.nodes.find((item) => item.id === id)
   if (!node) return { definition, id }
   const copy = { ...structuredClone(node), id: freeId(definition, `${id}_copy`) }
   return { definition: addNode(definition, copy, id), id: copy.id }

@@ -27,13 +27,13 @@ export const ofWorkflow = (problems: readonly Problem[]): PlacedProblem[] =>
 
 /** What is said of a field, and of what is inside it. */
 export function atField(problems: readonly PlacedProblem[], field: string): string | undefined {
-  const found = problems.filter((one) => one.field === field || one.field.startsWith(`${field}.`))
+  const found = problems.filter((problem) => problem.field === field || problem.field.startsWith(`${field}.`))
   return found.length === 0 ? undefined : found.map(sentenceOf).join(' ')
 }
 
 /** What no field of the form says: shown above it. */
 export const notAt = (problems: readonly PlacedProblem[], fields: readonly string[]): PlacedProblem[] =>
-  problems.filter(({ field }) => !fields.some((known) => field === known || field.startsWith(`${known}.`)))
+  problems.filter(({ field }) => !fields.some((name) => field === name || field.startsWith(`${name}.`)))
 
 /** The API's messages go on from the field's name, and name the node that is looked at anyway. */
 export function sentenceOf({ message, action, field }: PlacedProblem): string {

@@ -9,20 +9,20 @@ export function readDefinition(text: string): ReadDefinition {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    const said = error instanceof Error ? error.message : 'It is not JSON.'
-    const place = /position (\d+)/.exec(said)?.[1]
-    return { problem: `This is not JSON: ${said}`, ...(place === undefined ? {} : { at: Number(place) }) }
+    const message = error instanceof Error ? error.message : 'It is not JSON.'
+    const position = /position (\d+)/.exec(message)?.[1]
+    return { problem: `This is not JSON: ${message}`, ...(position === undefined ? {} : { at: Number(position) }) }
   }
   if (!isObject(value)) return { problem: 'A definition is an object with a name and nodes.' }
   // A workflow as the API gives it has its definition inside.
-  const given = isObject(value.definition) ? value.definition : value
-  const nodes = given.nodes ?? []
+  const source = isObject(value.definition) ? value.definition : value
+  const nodes = source.nodes ?? []
   if (!Array.isArray(nodes)) return { problem: '“nodes” must be a list.' }
   const wrong = nodes.findIndex((node) => !isNode(node))
   if (wrong >= 0)
     return { problem: `Node ${wrong + 1} needs an “id”, and a “type” that is one of ${NODE_KINDS.join(', ')}.` }
-  const name = typeof given.name === 'string' ? given.name : ''
-  return { definition: { ...given, name, nodes: nodes.map(whole) } as Definition }
+  const name = typeof source.name === 'string' ? source.name : ''
+  return { definition: { ...source, name, nodes: nodes.map(whole) } as Definition }
 }
 
 const isObject = (value: unknown): value is JsonObject =>

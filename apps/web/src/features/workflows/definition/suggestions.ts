@@ -1,6 +1,6 @@
 /** What an expression of a node can name: inputs, what other nodes give, and what its map or its error has. */
 
-import { behindOf, heldIn } from '../graph/graph.ts'
+import { behindOf, nodeOwners } from '../graph/graph.ts'
 import type { Definition, JsonObject } from './definition.ts'
 
 export interface Suggestion {
@@ -11,8 +11,8 @@ export interface Suggestion {
 /** What is known of what a tool gives, by its ref. */
 export type OutputSchemas = (ref: string) => JsonObject | undefined
 
-const DEEPEST = 3
-const MOST = 200
+const MAX_DEPTH = 3
+const MAX_SUGGESTIONS = 200
 
 export function suggestionsFor(definition: Definition, id: string | undefined, schemas: OutputSchemas): Suggestion[] {
   return [
@@ -21,11 +21,11 @@ export function suggestionsFor(definition: Definition, id: string | undefined, s
     ...outputs(definition, id, schemas),
     { expression: 'run.id', about: 'The id of the run' },
     { expression: 'run.startedAt', about: 'When the run began' },
-  ].slice(0, MOST)
+  ].slice(0, MAX_SUGGESTIONS)
 }
 
 function inputs({ input = {} }: Definition): Suggestion[] {
-  const found = fieldsOf(input, 'input', DEEPEST)
+  const found = fieldsOf(input, 'input', MAX_DEPTH)
   return found.length === 0 ? [{ expression: 'input', about: 'What the workflow is given' }] : found
 }
 
@@ -40,26 +40,26 @@ function fieldsOf(schema: JsonObject | undefined, at: string, depth: number): Su
 
 function aboutOf(field: JsonObject | undefined): string {
   const { type, description } = (field ?? {}) as { type?: unknown; description?: unknown }
-  const said = typeof description === 'string' ? description.slice(0, 80) : ''
-  return [typeof type === 'string' ? type : undefined, said || undefined].filter(Boolean).join(', ')
+  const text = typeof description === 'string' ? description.slice(0, 80) : ''
+  return [typeof type === 'string' ? type : undefined, text || undefined].filter(Boolean).join(', ')
 }
 
 function outputs(definition: Definition, id: string | undefined, schemas: OutputSchemas): Suggestion[] {
-  const held = heldIn(definition)
+  const owners = nodeOwners(definition)
   const behind = id === undefined ? new Set<string>() : behindOf(definition, id)
   return definition.nodes.flatMap((node) => {
     // What is run by another node has no output of its own.
-    if (node.id === id || behind.has(node.id) || held.has(node.id)) return []
+    if (node.id === id || behind.has(node.id) || owners.has(node.id)) return []
     const at = /^\w+$/.test(node.id) ? `nodes.${node.id}` : `nodes[${JSON.stringify(node.id)}]`
     const schema = node.type === 'tool' ? schemas(node.ref) : node.type === 'agent' ? node.output : undefined
     const about =
       node.type === 'map' ? `A list: what ${node.node || 'its node'} gave for each item` : `What ${node.id} gave`
-    return [{ expression: `${at}.output`, about }, ...fieldsOf(schema, `${at}.output`, DEEPEST - 1)]
+    return [{ expression: `${at}.output`, about }, ...fieldsOf(schema, `${at}.output`, MAX_DEPTH - 1)]
   })
 }
 
 function localNames(definition: Definition, id: string): Suggestion[] {
-  const holder = definition.nodes.find(({ id: one }) => one === heldIn(definition).get(id))
+  const holder = definition.nodes.find(({ id: nodeId }) => nodeId === nodeOwners(definition).get(id))
   if (!holder) return []
   const isBody = holder.type === 'map' && holder.node === id
   if (isBody)

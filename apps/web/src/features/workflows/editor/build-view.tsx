@@ -20,11 +20,11 @@ function showForm(): void {
 
 /** The graph above, the list of nodes beside the form of the one that is chosen. */
 export function BuildView({ editor }: { editor: Editor }) {
-  const { node: asked } = route.useSearch()
+  const { node: requestedNode } = route.useSearch()
   const navigate = route.useNavigate()
   const tools = useTools()
   const { definition, problems } = editor
-  const chosen = definition.nodes.find(({ id }) => id === asked)
+  const chosen = definition.nodes.find(({ id }) => id === requestedNode)
   const select = (id: string | undefined, replace = false) => {
     navigate({ search: (old) => ({ ...old, node: id }), resetScroll: false, replace })
     showForm()

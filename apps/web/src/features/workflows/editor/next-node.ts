@@ -7,20 +7,20 @@ const DIRECTIONS: Readonly<Record<string, readonly [x: number, y: number]>> = {
 }
 
 export function nextTo(
-  places: ReadonlyMap<string, { x: number; y: number }>,
+  positions: ReadonlyMap<string, { x: number; y: number }>,
   from: string,
   key: string,
 ): string | undefined {
   const direction = DIRECTIONS[key]
-  const here = places.get(from)
+  const here = positions.get(from)
   if (!direction || !here) return undefined
   const [dx, dy] = direction
   let best: { id: string; far: number } | undefined
-  for (const [id, place] of places) {
-    const along = (place.x - here.x) * dx + (place.y - here.y) * dy
+  for (const [id, position] of positions) {
+    const along = (position.x - here.x) * dx + (position.y - here.y) * dy
     if (id === from || along <= 0) continue
     // What lies aside counts for more than what lies farther on.
-    const aside = Math.abs((place.x - here.x) * dy) + Math.abs((place.y - here.y) * dx)
+    const aside = Math.abs((position.x - here.x) * dy) + Math.abs((position.y - here.y) * dx)
     const far = along + 2 * aside
     if (!best || far < best.far) best = { id, far }
   }

@@ -23,7 +23,7 @@ export function NodeChoices({
 }: NodeChoiceProps & { value: readonly string[]; onChange: (ids: string[]) => void }) {
   const there = definition.nodes.map(({ id }) => id).filter((id) => !except.includes(id) || value.includes(id))
   const gone = value.filter((id) => !there.includes(id))
-  const toggle = (id: string) => onChange(value.includes(id) ? value.filter((one) => one !== id) : [...value, id])
+  const toggle = (id: string) => onChange(value.includes(id) ? value.filter((item) => item !== id) : [...value, id])
   return (
     <fieldset className="grid min-w-0 gap-1.5">
       <legend className="mb-1.5 text-sm font-medium">{label}</legend>

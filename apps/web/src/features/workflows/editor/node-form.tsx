@@ -31,7 +31,7 @@ export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
     problems,
     tools,
     suggestions: suggestionsFor(definition, node.id, tools.schemas),
-    change: (given) => change(changeInOrder(definition, node.id, given)),
+    change: (patch) => change(changeInOrder(definition, node.id, patch)),
   }
   const rename = (to: string) => {
     change(renameNode(definition, node.id, to))

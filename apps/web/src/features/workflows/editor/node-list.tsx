@@ -4,7 +4,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../../ui/overlay/menu.tsx'
 import { NODE_KINDS, type NodeKind, type WorkflowNode } from '../definition/definition.ts'
 import { ofNode, ofWorkflow } from '../definition/problems.ts'
-import { heldIn } from '../graph/graph.ts'
+import { nodeOwners } from '../graph/graph.ts'
 import { describeNode, KIND_STYLES, nameOf } from './node-kind.tsx'
 import type { Editor } from './use-editor.ts'
 
@@ -30,7 +30,7 @@ export function NodeList({
   actions: ListActions
 }) {
   const { definition, problems } = editor
-  const held = heldIn(definition)
+  const owners = nodeOwners(definition)
   const own = ofWorkflow(problems).length
   return (
     <nav aria-label="Nodes" className="grid content-start gap-2">
@@ -38,7 +38,7 @@ export function NodeList({
         <li>
           <Choice isChosen={selected === undefined} onClick={() => actions.onSelect(undefined)}>
             <SlidersHorizontal aria-hidden className="size-4 shrink-0 text-ink-muted" strokeWidth={1.75} />
-            <Words name="Workflow" line="Name, inputs, output" />
+            <NodeText name="Workflow" summary="Name, inputs, output" />
             <Count of={own} />
           </Choice>
         </li>
@@ -48,7 +48,10 @@ export function NodeList({
           <li key={node.id} className="flex items-stretch gap-1">
             <Choice id={nodeButton(node.id)} isChosen={selected === node.id} onClick={() => actions.onSelect(node.id)}>
               <KindIcon node={node} />
-              <Words name={nameOf(node)} line={[orderOf(node, held), describeNode(node)].filter(Boolean).join(' · ')} />
+              <NodeText
+                name={nameOf(node)}
+                summary={[orderOf(node, owners), describeNode(node)].filter(Boolean).join(' · ')}
+              />
               <Count of={ofNode(problems, index).length} />
             </Choice>
             <NodeMenu
@@ -71,8 +74,8 @@ export function NodeList({
 }
 
 /** When it runs, where something says so. */
-function orderOf({ id, after = [] }: WorkflowNode, held: ReadonlyMap<string, string>): string | undefined {
-  if (held.has(id)) return `Run by ${held.get(id)}`
+function orderOf({ id, after = [] }: WorkflowNode, owners: ReadonlyMap<string, string>): string | undefined {
+  if (owners.has(id)) return `Run by ${owners.get(id)}`
   return after.length > 0 ? `After ${after.join(', ')}` : undefined
 }
 
@@ -115,10 +118,10 @@ function KindIcon({ node: { type } }: { node: WorkflowNode }) {
   )
 }
 
-const Words = ({ name, line }: { name: string; line: string }) => (
+const NodeText = ({ name, summary }: { name: string; summary: string }) => (
   <span className="grid min-w-0 flex-1">
     <span className="truncate text-sm font-medium">{name}</span>
-    <span className="truncate text-xs text-ink-muted">{line}</span>
+    <span className="truncate text-xs text-ink-muted">{summary}</span>
   </span>
 )
 

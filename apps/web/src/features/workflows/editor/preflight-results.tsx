@@ -5,10 +5,10 @@ import { ProblemNotice } from '../../../lib/problems.tsx'
 import { counted } from '../../../ui/data/format-time.ts'
 import { type Problem, sentenceOf } from '../definition/problems.ts'
 import { SignInOffer } from './sign-in-offer.tsx'
-import { wanting } from './sign-in-refs.ts'
+import { refsNeedingSignIn } from './sign-in-refs.ts'
 import type { Editor } from './use-editor.ts'
 
-const MOST = 20
+const MAX_PROBLEMS = 20
 
 /** What the last save or check found: each problem with a way to its place. */
 export function Findings({ editor }: { editor: Editor }) {
@@ -33,15 +33,15 @@ function Problems({ editor: { definition, problems, preflight } }: { editor: Edi
       <div className="grid min-w-0 flex-1 gap-1.5">
         <p className="font-medium text-bad">{counted(problems.length, 'problem')} to mend</p>
         <ul className="grid gap-1">
-          {problems.slice(0, MOST).map((problem) => (
+          {problems.slice(0, MAX_PROBLEMS).map((problem) => (
             <li key={`${problem.path} ${problem.message}`} className="wrap-anywhere">
-              <Place problem={problem} ids={definition.nodes.map(({ id }) => id)} />{' '}
+              <ProblemLink problem={problem} ids={definition.nodes.map(({ id }) => id)} />{' '}
               {sentenceOf({ ...problem, field: fieldIn(problem) })}
             </li>
           ))}
-          {problems.length > MOST && <li>and {problems.length - MOST} more</li>}
+          {problems.length > MAX_PROBLEMS && <li>and {problems.length - MAX_PROBLEMS} more</li>}
         </ul>
-        <SignInOffer refs={wanting(preflight?.problems ?? [])} />
+        <SignInOffer refs={refsNeedingSignIn(preflight?.problems ?? [])} />
       </div>
     </div>
   )
@@ -49,7 +49,7 @@ function Problems({ editor: { definition, problems, preflight } }: { editor: Edi
 
 const fieldIn = ({ path }: Problem) => path.replace(/^nodes\.\d+\.?/, '')
 
-function Place({ problem: { path }, ids }: { problem: Problem; ids: readonly string[] }) {
+function ProblemLink({ problem: { path }, ids }: { problem: Problem; ids: readonly string[] }) {
   const node = ids[Number(/^nodes\.(\d+)/.exec(path)?.[1] ?? -1)]
   return (
     <Link

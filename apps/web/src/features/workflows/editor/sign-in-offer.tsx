@@ -8,7 +8,7 @@ import { toolkitsOf } from './sign-in-refs.ts'
 /** The way to sign in where a call wanted it: to each server once, and said when it is done. */
 export function SignInOffer({ refs }: { refs: readonly string[] }) {
   const { data: toolkits = [] } = useQuery({ ...toolkitsQuery(), enabled: refs.length > 0 })
-  const wanted = toolkitsOf(refs).flatMap((id) => toolkits.find((one) => one.id === id) ?? [])
+  const wanted = toolkitsOf(refs).flatMap((id) => toolkits.find((item) => item.id === id) ?? [])
   if (wanted.length === 0) return null
   return (
     <ul className="mt-1 flex flex-wrap items-center gap-2">

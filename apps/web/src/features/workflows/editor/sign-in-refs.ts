@@ -1,19 +1,21 @@
 /** Which tools of a run wanted a sign-in: found ahead, or called. */
 import type { Run } from '../queries.ts'
 
-interface Said {
+interface Failure {
   code?: unknown
   ref?: unknown
 }
 
 export function signInRefs({ error, steps }: Pick<Run, 'error' | 'steps'>): string[] {
-  const ahead = (Array.isArray(error?.problems) ? error.problems : []) as Said[]
-  const called = steps.map(({ error: failed, request }): Said => ({ ...(request as Said | null), code: failed?.code }))
-  return wanting([...ahead, ...called])
+  const ahead = (Array.isArray(error?.problems) ? error.problems : []) as Failure[]
+  const called = steps.map(
+    ({ error: failed, request }): Failure => ({ ...(request as Failure | null), code: failed?.code }),
+  )
+  return refsNeedingSignIn([...ahead, ...called])
 }
 
-export const wanting = (said: readonly Said[]): string[] => [
-  ...new Set(said.flatMap(({ code, ref }) => (code === 'sign-in-needed' && typeof ref === 'string' ? [ref] : []))),
+export const refsNeedingSignIn = (failures: readonly Failure[]): string[] => [
+  ...new Set(failures.flatMap(({ code, ref }) => (code === 'sign-in-needed' && typeof ref === 'string' ? [ref] : []))),
 ]
 
 /** A ref is `toolkit.tool`. */

@@ -93,7 +93,7 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
     )
   }
   // A save that found a newer version is told by the notice of it, once that is here.
-  const isToldElsewhere = elsewhere !== undefined && saving.error !== null && problemOf(saving.error).status === 409
+  const hasConflictNotice = elsewhere !== undefined && saving.error !== null && problemOf(saving.error).status === 409
   return {
     definition,
     change,
@@ -110,7 +110,7 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
     },
     isSaving: saving.isPending,
     isChecking: checking.isPending,
-    error: (isToldElsewhere ? null : saving.error) ?? checking.error,
+    error: (hasConflictNotice ? null : saving.error) ?? checking.error,
   }
 }
 

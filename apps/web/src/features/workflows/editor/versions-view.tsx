@@ -21,7 +21,7 @@ interface VersionsViewProps {
 /** Every version that was saved. One that is restored is a change, and becomes the next version with a save. */
 export function VersionsView({ editor, workflow, onRestored }: VersionsViewProps) {
   const { data, error } = useQuery(versionsQuery(workflow.id))
-  const [shown, setShown] = useState<number>()
+  const [openVersion, setOpenVersion] = useState<number>()
   if (error && !data) return <ProblemNotice error={error} />
   if (!data)
     return (
@@ -49,10 +49,10 @@ export function VersionsView({ editor, workflow, onRestored }: VersionsViewProps
             </span>
             <Button
               size="small"
-              aria-expanded={shown === version.version}
-              onClick={() => setShown(shown === version.version ? undefined : version.version)}
+              aria-expanded={openVersion === version.version}
+              onClick={() => setOpenVersion(openVersion === version.version ? undefined : version.version)}
             >
-              {shown === version.version ? 'Hide' : 'View'}
+              {openVersion === version.version ? 'Hide' : 'View'}
               <span className="sr-only">version {version.version}</span>
             </Button>
             {version.version !== workflow.version && (
@@ -62,7 +62,7 @@ export function VersionsView({ editor, workflow, onRestored }: VersionsViewProps
               </Button>
             )}
           </div>
-          {shown === version.version && (
+          {openVersion === version.version && (
             <CodeEditor
               readOnly
               label={`Definition of version ${version.version}`}

@@ -30,8 +30,8 @@ interface WorkflowEditorProps {
 
 export function WorkflowEditor({ initial, workflow, isNew = false }: WorkflowEditorProps) {
   const navigate = route.useNavigate()
-  const { view: asked } = route.useSearch()
-  const view = VIEWS.find((one) => one === asked) ?? 'build'
+  const { view: requestedView } = route.useSearch()
+  const view = VIEWS.find((value) => value === requestedView) ?? 'build'
   const [isRunning, setRunning] = useState(false)
   const isLeaving = useRef(false)
   const editor = useEditor({
@@ -54,7 +54,7 @@ export function WorkflowEditor({ initial, workflow, isNew = false }: WorkflowEdi
     <Page
       wide
       title={editor.definition.name.trim() || 'New workflow'}
-      description={<Standing workflow={workflow} editor={editor} />}
+      description={<VersionStatus workflow={workflow} editor={editor} />}
       actions={<Actions editor={editor} workflow={workflow} isNew={isNew} onRun={() => setRunning(true)} />}
     >
       {editor.elsewhere !== undefined && <Elsewhere version={editor.elsewhere} onTake={editor.takeSaved} />}
@@ -95,7 +95,7 @@ export function WorkflowEditor({ initial, workflow, isNew = false }: WorkflowEdi
   )
 }
 
-function Standing({ workflow, editor }: { workflow: Workflow | undefined; editor: Editor }) {
+function VersionStatus({ workflow, editor }: { workflow: Workflow | undefined; editor: Editor }) {
   if (!workflow) return <>Not saved yet. Saving makes version 1.</>
   return (
     <>

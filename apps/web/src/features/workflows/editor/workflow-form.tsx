@@ -13,7 +13,7 @@ const FIELDS = ['name', 'description', 'input', 'output', 'brings']
 export function WorkflowForm({ editor }: { editor: Editor }) {
   const { definition, change } = editor
   const problems = ofWorkflow(editor.problems)
-  const put = (given: Partial<Definition>) => change(tidied({ ...definition, ...given }))
+  const put = (patch: Partial<Definition>) => change(tidied({ ...definition, ...patch }))
   return (
     <Card aria-label="Workflow" className="grid min-w-0 content-start gap-5 p-4 sm:p-5">
       <h2 className="font-semibold tracking-tight">Workflow</h2>

@@ -45,7 +45,7 @@ function Waiting({ title, error, onAgain }: { title: string; error: Error | null
   return (
     <Page wide title={title}>
       {isNotFound(error) ? (
-        <NotFound what="workflow" to="/workflows" label="Go to workflows" />
+        <NotFound noun="workflow" to="/workflows" label="Go to workflows" />
       ) : error ? (
         <ProblemNotice error={error}>
           <p className="mt-2">

@@ -24,7 +24,7 @@ import { type EdgeKind, edgesOf } from './graph.ts'
 import { layoutPositions, NODE_HEIGHT, NODE_WIDTH } from './graph-layout.ts'
 import type { GraphViewProps } from './graph-props.ts'
 
-type Shown = FlowNode<{
+type FlowGraphNode = FlowNode<{
   node: WorkflowNode
   isSelected: boolean
   isWrong: boolean
@@ -32,8 +32,8 @@ type Shown = FlowNode<{
   onSelect: (id: string) => void
 }>
 
-const TYPES = { shown: ShownNode }
-const EDGE_WORDS: Record<EdgeKind, string | undefined> = {
+const TYPES = { shown: GraphNode }
+const EDGE_LABELS: Record<EdgeKind, string | undefined> = {
   after: undefined,
   true: 'if true',
   false: 'if false',
@@ -50,13 +50,13 @@ export function DrawnGraph(props: GraphViewProps) {
 }
 
 function Flow({ definition, selected, onSelect, wrong, states }: GraphViewProps) {
-  const place = useRef<HTMLElement>(null)
-  const places = useMemo(() => layoutPositions(definition), [definition])
+  const container = useRef<HTMLElement>(null)
+  const positions = useMemo(() => layoutPositions(definition), [definition])
   const nodes = definition.nodes.map(
-    (node): Shown => ({
+    (node): FlowGraphNode => ({
       id: node.id,
       type: 'shown',
-      position: places.get(node.id) ?? { x: 0, y: 0 },
+      position: positions.get(node.id) ?? { x: 0, y: 0 },
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
       data: {
@@ -71,14 +71,14 @@ function Flow({ definition, selected, onSelect, wrong, states }: GraphViewProps)
   useFitting(definition.nodes.map(({ id }) => id).join(' '))
   const move = (event: KeyboardEvent) => {
     const from = (event.target as HTMLElement).closest<HTMLElement>('[data-graph-node]')?.dataset.graphNode
-    const to = from === undefined ? undefined : nextTo(places, from, event.key)
+    const to = from === undefined ? undefined : nextTo(positions, from, event.key)
     if (to === undefined) return
     event.preventDefault()
-    place.current?.querySelector<HTMLElement>(`[data-graph-node="${to}"]`)?.focus()
+    container.current?.querySelector<HTMLElement>(`[data-graph-node="${to}"]`)?.focus()
   }
   return (
     <section
-      ref={place}
+      ref={container}
       aria-label="Graph of the workflow. Arrow keys move between nodes, Enter chooses one."
       onKeyDown={move}
       className="h-full"
@@ -121,12 +121,12 @@ const flowEdges = (definition: GraphViewProps['definition']): FlowEdge[] =>
     id: `${from} ${to} ${kind}`,
     source: from,
     target: to,
-    label: EDGE_WORDS[kind],
+    label: EDGE_LABELS[kind],
     className: kind === 'each' || kind === 'instead' ? 'held-edge' : undefined,
     markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--line-strong)', width: 16, height: 16 },
   }))
 
-function ShownNode({ data: { node, isSelected, isWrong, state, onSelect } }: NodeProps<Shown>) {
+function GraphNode({ data: { node, isSelected, isWrong, state, onSelect } }: NodeProps<FlowGraphNode>) {
   const { icon: Icon, label } = KIND_STYLES[node.type]
   const look = state ? nodeStyle(state) : undefined
   const StateIcon = look?.icon

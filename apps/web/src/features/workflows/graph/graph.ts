@@ -9,27 +9,27 @@ export interface Edge {
 }
 
 /** What a node runs: it has no place in the order of its own. */
-export function heldIn(definition: Definition): Map<string, string> {
-  const held = new Map<string, string>()
-  for (const node of definition.nodes) for (const id of heldBy(node)) if (!held.has(id)) held.set(id, node.id)
-  return held
+export function nodeOwners(definition: Definition): Map<string, string> {
+  const owners = new Map<string, string>()
+  for (const node of definition.nodes) for (const id of ownedNodes(node)) if (!owners.has(id)) owners.set(id, node.id)
+  return owners
 }
 
-function heldBy({ onError, ...node }: WorkflowNode): string[] {
+function ownedNodes({ onError, ...node }: WorkflowNode): string[] {
   const instead = typeof onError === 'object' && 'node' in onError ? [onError.node] : []
   return node.type === 'map' && node.node !== '' ? [node.node, ...instead] : instead
 }
 
 export function edgesOf(definition: Definition): Edge[] {
   const ids = new Set(definition.nodes.map(({ id }) => id))
-  const held = heldIn(definition)
+  const owners = nodeOwners(definition)
   const edges = definition.nodes.flatMap((node): Edge[] => {
     const waits = [...(node.after ?? []), ...textsOf(node).flatMap(namedIn)]
     const chosen = node.type === 'branch' ? branchEdges(node.id, node) : []
-    return [...waits.map((from) => ({ from, to: node.id, kind: 'after' as const })), ...chosen, ...heldEdges(node)]
+    return [...waits.map((from) => ({ from, to: node.id, kind: 'after' as const })), ...chosen, ...ownedEdges(node)]
   })
-  const known = edges.filter(({ from, to }) => from !== to && ids.has(from) && ids.has(to))
-  const plain = known.filter(({ kind, from, to }) => kind !== 'after' || !isInside(held, from, to))
+  const valid = edges.filter(({ from, to }) => from !== to && ids.has(from) && ids.has(to))
+  const plain = valid.filter(({ kind, from, to }) => kind !== 'after' || !isInside(owners, from, to))
   // Said twice is one line; what a branch or a map says of it says more.
   const byPair = new Map<string, Edge>()
   for (const edge of plain) {
@@ -47,7 +47,7 @@ const branchEdges = (
   ...onFalse.map((to) => ({ from, to, kind: 'false' as const })),
 ]
 
-function heldEdges(node: WorkflowNode): Edge[] {
+function ownedEdges(node: WorkflowNode): Edge[] {
   const { onError } = node
   const each: Edge[] = node.type === 'map' && node.node !== '' ? [{ from: node.id, to: node.node, kind: 'each' }] : []
   if (typeof onError === 'object' && 'node' in onError) each.push({ from: node.id, to: onError.node, kind: 'instead' })
@@ -55,7 +55,7 @@ function heldEdges(node: WorkflowNode): Edge[] {
 }
 
 // What a node runs reads what its holder waits for anyway; the holder itself is not waited for.
-const isInside = (held: ReadonlyMap<string, string>, from: string, to: string) => held.get(to) === from
+const isInside = (owners: ReadonlyMap<string, string>, from: string, to: string) => owners.get(to) === from
 
 /** All that must be over before a node, directly or not. */
 export function beforeOf(definition: Definition, id: string): Set<string> {
@@ -92,8 +92,8 @@ export function rowsOf(definition: Definition): number {
   const edges = edgesOf(definition)
   const columns = new Map<string, number>()
   const columnOf = (id: string, seen: ReadonlySet<string>): number => {
-    const known = columns.get(id)
-    if (known !== undefined || seen.has(id)) return known ?? 0
+    const cached = columns.get(id)
+    if (cached !== undefined || seen.has(id)) return cached ?? 0
     const before = edges.filter(({ to }) => to === id).map(({ from }) => columnOf(from, new Set(seen).add(id)) + 1)
     const column = Math.max(0, ...before)
     columns.set(id, column)

@@ -6,22 +6,22 @@ const KEY = 'loadout-imported-workflow'
 
 /** Whether it could be kept: storage may be blocked or full. */
 export const saveImportDraft = (definition: Definition): boolean =>
-  withStorage((storage) => storage.setItem(KEY, JSON.stringify(definition))) !== NOT_KEPT
+  withStorage((storage) => storage.setItem(KEY, JSON.stringify(definition))) !== UNAVAILABLE
 
 export function takeImportDraft(): Definition | undefined {
-  const kept = withStorage((storage) => storage.getItem(KEY))
-  const read = readDefinition(typeof kept === 'string' ? kept : 'null')
+  const stored = withStorage((storage) => storage.getItem(KEY))
+  const read = readDefinition(typeof stored === 'string' ? stored : 'null')
   return 'definition' in read ? read.definition : undefined
 }
 
 export const clearImportDraft = (): void => void withStorage((storage) => storage.removeItem(KEY))
 
-const NOT_KEPT = Symbol('not kept')
+const UNAVAILABLE = Symbol('not kept')
 
-function withStorage<T>(use: (storage: Storage) => T): T | typeof NOT_KEPT {
+function withStorage<T>(use: (storage: Storage) => T): T | typeof UNAVAILABLE {
   try {
     return use(window.sessionStorage)
   } catch {
-    return NOT_KEPT
+    return UNAVAILABLE
   }
 }

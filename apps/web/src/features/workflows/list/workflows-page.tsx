@@ -66,7 +66,13 @@ export function WorkflowsPage() {
   )
 }
 
-function Workflows({ workflows, onDelete }: { workflows: readonly Workflow[]; onDelete: (one: Workflow) => void }) {
+function Workflows({
+  workflows,
+  onDelete,
+}: {
+  workflows: readonly Workflow[]
+  onDelete: (workflow: Workflow) => void
+}) {
   const lastRuns = useLastRuns(workflows)
   return (
     <section aria-labelledby={HEADING} className="grid gap-3">

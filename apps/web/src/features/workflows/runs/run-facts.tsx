@@ -18,7 +18,7 @@ export function RunFacts({ run }: { run: Run }) {
       {program !== undefined && <CodeEditor readOnly label="Program" language="typescript" lines={4} value={program} />}
       {usage && Object.keys(usage).length > 0 && <Usage usage={usage} />}
       {failedToolkits.length + droppedToolkits.length + warnings.length > 0 && (
-        <Told title="Servers and warnings">
+        <NoteList title="Servers and warnings">
           {named.map((server) => (
             <FailedServer key={server.id} {...server} />
           ))}
@@ -40,7 +40,7 @@ export function RunFacts({ run }: { run: Run }) {
           {warnings.map((warning) => (
             <li key={warning}>{warning}</li>
           ))}
-        </Told>
+        </NoteList>
       )}
       <Logs logs={logs} />
       <p className="text-xs text-ink-faint">
@@ -72,7 +72,7 @@ function FailedServer({ id, reason }: { id: string; reason: string }) {
   )
 }
 
-function Told({ title, children }: { title: string; children: React.ReactNode }) {
+function NoteList({ title, children }: { title: string; children: React.ReactNode }) {
   return (
     <div className="grid gap-1">
       <h3 className="text-xs font-medium text-ink-muted">{title}</h3>
@@ -111,7 +111,7 @@ const MAX_LINES = 500
 
 function Logs({ logs }: { logs: Run['logs'] }) {
   if (logs.length === 0) return null
-  const shown = logs.slice(-MAX_LINES)
+  const visible = logs.slice(-MAX_LINES)
   return (
     <div className="grid min-w-0 gap-1">
       <h3 className="text-xs font-medium text-ink-muted">Log</h3>
@@ -121,7 +121,7 @@ function Logs({ logs }: { logs: Run['logs'] }) {
         aria-label="Log"
         className="max-h-72 overflow-auto rounded-lg bg-sunken px-3 py-2 font-mono text-xs leading-relaxed"
       >
-        {shown.map(({ level, text }, index) => (
+        {visible.map(({ level, text }, index) => (
           <li
             // biome-ignore lint/suspicious/noArrayIndexKey: lines of a log have nothing else
             key={index}

@@ -37,7 +37,7 @@ export function RunList({ title, note, workflowId }: RunListProps) {
       {runs && runs.length > 0 && (
         <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">
           {runs.map((run) => (
-            <RunRow key={run.id} run={run} isOfOne={workflowId !== undefined} />
+            <RunRow key={run.id} run={run} isSingleWorkflow={workflowId !== undefined} />
           ))}
         </ul>
       )}
@@ -55,7 +55,7 @@ export function RunList({ title, note, workflowId }: RunListProps) {
 export const runName = ({ workflow, kind }: Run): string =>
   workflow?.name ?? (kind === 'program' ? 'Program' : 'Workflow')
 
-function RunRow({ run, isOfOne }: { run: Run; isOfOne: boolean }) {
+function RunRow({ run, isSingleWorkflow }: { run: Run; isSingleWorkflow: boolean }) {
   const Icon = run.kind === 'program' ? Code : WorkflowIcon
   const took = Date.parse(run.updatedAt) - Date.parse(run.createdAt)
   return (
@@ -66,7 +66,7 @@ function RunRow({ run, isOfOne }: { run: Run; isOfOne: boolean }) {
         params={{ id: run.id }}
         className="min-w-0 flex-1 basis-40 truncate text-sm font-medium after:absolute after:inset-0"
       >
-        {isOfOne ? `Run of version ${run.workflow?.version ?? '?'}` : runName(run)}
+        {isSingleWorkflow ? `Run of version ${run.workflow?.version ?? '?'}` : runName(run)}
       </Link>
       <RunBadge status={run.status} />
       <span className="w-full text-xs text-ink-muted tabular-nums sm:w-44 sm:text-right">

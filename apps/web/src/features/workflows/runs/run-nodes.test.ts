@@ -37,7 +37,7 @@ const run = (status: Run['status'], steps: Step[], more: Partial<Run> = {}): Run
   updatedAt: '2026-01-01T00:00:10.000Z',
   ...more,
 })
-const states = (given: Run) => Object.fromEntries(runNodes(given, definition).map(({ id, state }) => [id, state]))
+const states = (target: Run) => Object.fromEntries(runNodes(target, definition).map(({ id, state }) => [id, state]))
 const went = step('decide', 'completed', { kind: 'branch', output: true })
 const item = (place: string, status: Step['status']) => step(place, status, { request: { node: 'body', item: 0 } })
 
@@ -86,12 +86,12 @@ it('runNodes returns a state for each node of an ended run', () => {
 })
 
 it('nodes are sorted by start time and steps are named by item and attempt', () => {
-  const given = run('running', [
+  const started = run('running', [
     step('each[0]', 'completed', { startedAt: '2026-01-01T00:00:01.000Z' }),
     { ...went, startedAt: '2026-01-01T00:00:05.000Z' },
   ])
   expect(
-    inTime(runNodes(given, definition))
+    inTime(runNodes(started, definition))
       .map(({ id }) => id)
       .slice(0, 2),
   ).toEqual(['each', 'decide'])

@@ -1,6 +1,6 @@
 /** A run by the nodes of its workflow: the state of each, out of its steps. What a node runs is part of it as well. */
 import type { Definition } from '../definition/definition.ts'
-import { heldIn } from '../graph/graph.ts'
+import { nodeOwners } from '../graph/graph.ts'
 import type { Run, Step } from '../queries.ts'
 import type { NodeState } from './run-state.tsx'
 
@@ -23,23 +23,23 @@ export interface Progress {
 const ACTIVE = new Set(['queued', 'running', 'paused', 'outcome-unknown'])
 
 export function runNodes(run: Run, definition: Definition): RunNode[] {
-  const held = heldIn(definition)
+  const owners = nodeOwners(definition)
   const left = notChosen(run, definition)
   return definition.nodes.map(({ id, type }) => {
     const isMap = type === 'map'
-    const steps = run.steps.filter((step) => (held.has(id) ? nodeOf(step) : ownerOf(step)) === id)
+    const steps = run.steps.filter((step) => (owners.has(id) ? nodeOf(step) : ownerOf(step)) === id)
     const progress = isMap ? run.progress?.[id] : undefined
     // What runs for each item is over when the map is.
-    const counted = run.progress?.[isMap ? id : (held.get(id) ?? '')]
+    const counted = run.progress?.[isMap ? id : (owners.get(id) ?? '')]
     return {
       id,
       progress,
-      state: left.has(id) ? 'skipped' : stateOf({ id, isMap, steps, run, isHeld: held.has(id), counted }),
+      state: left.has(id) ? 'skipped' : stateOf({ id, isMap, steps, run, isOwned: owners.has(id), counted }),
       steps: steps.filter(isTelling),
-      startedAt: least(steps.map(({ startedAt }) => startedAt)),
+      startedAt: earliest(steps.map(({ startedAt }) => startedAt)),
       endedAt: steps.some((step) => step.endedAt === undefined)
         ? undefined
-        : most(steps.map((step) => step.endedAt ?? '')),
+        : latest(steps.map((step) => step.endedAt ?? '')),
     }
   })
 }
@@ -56,16 +56,16 @@ export function nodeOf(step: Step): string {
 /** The node whose place it has: `each[3]@2/0` is of `each`. */
 const ownerOf = ({ place = '' }: Step): string => /^[A-Za-z0-9_-]+/.exec(place)?.[0] ?? ''
 
-interface Known {
+interface NodeContext {
   id: string
   isMap: boolean
-  isHeld: boolean
+  isOwned: boolean
   steps: readonly Step[]
   run: Run
   counted: Progress | undefined
 }
 
-function stateOf({ id, isMap, isHeld, steps, run, counted }: Known): NodeState {
+function stateOf({ id, isMap, isOwned, steps, run, counted }: NodeContext): NodeState {
   const isActive = ACTIVE.has(run.status)
   if (run.error?.node === id) return 'failed'
   const isCounted = counted !== undefined && counted.done >= counted.total
@@ -75,7 +75,7 @@ function stateOf({ id, isMap, isHeld, steps, run, counted }: Known): NodeState {
   if (has('paused') && isActive) return 'paused'
   if (has('started')) return isActive ? 'running' : 'failed'
   const isMoving = run.status === 'queued' || run.status === 'running'
-  if (isMap || isHeld) return isMoving && !isCounted ? 'running' : has('completed') ? 'completed' : 'failed'
+  if (isMap || isOwned) return isMoving && !isCounted ? 'running' : has('completed') ? 'completed' : 'failed'
   const own = steps.filter((step) => !step.place?.includes('/'))
   const last = own.at(-1)
   if (!last) return isActive ? 'running' : 'failed'
@@ -103,9 +103,9 @@ const withoutSteps = ({ status }: Run, isActive: boolean): NodeState =>
 
 /** As they began; what has not comes after, in the order of the list. */
 export function inTime(nodes: readonly RunNode[]): RunNode[] {
-  const begun = nodes.filter(({ startedAt }) => startedAt !== undefined)
+  const started = nodes.filter(({ startedAt }) => startedAt !== undefined)
   const rest = nodes.filter(({ startedAt }) => startedAt === undefined)
-  return [...begun.sort((a, b) => (a.startedAt ?? '').localeCompare(b.startedAt ?? '')), ...rest]
+  return [...started.sort((a, b) => (a.startedAt ?? '').localeCompare(b.startedAt ?? '')), ...rest]
 }
 
 /** What a step is called within its node: which item, which attempt, what inside a program. */
@@ -113,12 +113,12 @@ export function formatStep(step: Step): string {
   const { place = '' } = step
   const { ref, said, attempt } = (step.request ?? {}) as { ref?: unknown; said?: unknown; attempt?: unknown }
   const item = /\[(\d+)\]/.exec(place)?.[1]
-  const words = [
+  const parts = [
     item === undefined ? undefined : `Item ${Number(item) + 1}`,
     typeof attempt === 'number' && attempt > 1 ? `attempt ${attempt}` : undefined,
     typeof ref === 'string' ? ref : typeof said === 'string' ? said : KINDS[step.kind],
   ]
-  return words.filter(Boolean).join(', ')
+  return parts.filter(Boolean).join(', ')
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -129,5 +129,5 @@ const KINDS: Readonly<Record<string, string>> = {
   agent: 'Agent',
 }
 
-const least = (times: readonly string[]) => [...times].sort()[0]
-const most = (times: readonly string[]) => [...times].sort().at(-1)
+const earliest = (times: readonly string[]) => [...times].sort()[0]
+const latest = (times: readonly string[]) => [...times].sort().at(-1)

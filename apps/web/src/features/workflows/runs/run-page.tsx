@@ -30,11 +30,11 @@ const CANCEL = 'cancel-run'
 export function RunPage() {
   const { id } = route.useParams()
   const { data: run, error, refetch } = useQuery(runQuery(id))
-  if (run) return <ShownRun key={id} run={run} />
+  if (run) return <RunView key={id} run={run} />
   return (
     <Page wide title="Run">
       {isNotFound(error) ? (
-        <NotFound what="run" to="/workflows" label="Go to workflows" />
+        <NotFound noun="run" to="/workflows" label="Go to workflows" />
       ) : error ? (
         <ProblemNotice error={error}>
           <p className="mt-2">
@@ -54,14 +54,14 @@ export function RunPage() {
   )
 }
 
-function ShownRun({ run }: { run: Run }) {
+function RunView({ run }: { run: Run }) {
   const { node: selected } = route.useSearch()
   const navigate = route.useNavigate()
   const select = (id: string) => navigate({ search: { node: id }, replace: true, resetScroll: false })
-  useShown(selected)
+  useScrollToNode(selected)
   const nodes = run.definition ? runNodes(run, run.definition) : []
   return (
-    <Page wide title={runName(run)} description={<Standing run={run} />} actions={<Actions run={run} />}>
+    <Page wide title={runName(run)} description={<RunSummary run={run} />} actions={<Actions run={run} />}>
       <RunQuestions run={run} />
       <RunFailure run={run} />
       {run.definition && (
@@ -90,14 +90,14 @@ function ShownRun({ run }: { run: Run }) {
 const showNode = (id: string) => document.getElementById(`run-node-${id}`)?.scrollIntoView({ block: 'nearest' })
 
 /** Who comes with a node in the address is taken to it, once. */
-function useShown(selected: string | undefined): void {
+function useScrollToNode(selected: string | undefined): void {
   const first = useRef(selected)
   useEffect(() => {
     if (first.current) showNode(first.current)
   }, [])
 }
 
-function Standing({ run }: { run: Run }) {
+function RunSummary({ run }: { run: Run }) {
   const took = Date.parse(run.updatedAt) - Date.parse(run.createdAt)
   return (
     <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm" aria-live="polite">
@@ -112,24 +112,24 @@ function Standing({ run }: { run: Run }) {
 }
 
 function Actions({ run }: { run: Run }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const cancel = useCancelRun(run.id)
   return (
     <div className="flex flex-wrap items-center gap-2">
       {run.workflow?.id && <Again run={run} workflowId={run.workflow.id} />}
       {!OVER.has(run.status) && (
-        <Button id={CANCEL} onClick={() => setAsked(true)}>
+        <Button id={CANCEL} onClick={() => setConfirming(true)}>
           <Ban aria-hidden /> Cancel run
         </Button>
       )}
-      {isAsked && !OVER.has(run.status) && (
+      {isConfirming && !OVER.has(run.status) && (
         <Confirm
           title="Cancel this run?"
           cancel="Let it run"
           confirm={cancel.isPending ? 'Cancelling…' : 'Cancel run'}
           busy={cancel.isPending}
-          onCancel={() => setAsked(false)}
-          onConfirm={() => cancel.mutate(undefined, { onSuccess: () => setAsked(false) })}
+          onCancel={() => setConfirming(false)}
+          onConfirm={() => cancel.mutate(undefined, { onSuccess: () => setConfirming(false) })}
           onClosed={() => document.getElementById(CANCEL)?.focus()}
         >
           <p>It ends now, down to the servers that it calls. What it did stays done.</p>

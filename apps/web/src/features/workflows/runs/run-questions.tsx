@@ -13,24 +13,24 @@ import { Value } from './run-value.tsx'
 
 /** What the run waits for: answered here, and it goes on. */
 export function RunQuestions({ run }: { run: Run }) {
-  const asked = [
+  const approvalIds = [
     ...new Set(run.steps.flatMap(({ approvalId, status }) => (status === 'paused' && approvalId ? [approvalId] : []))),
   ]
-  const approvals = useQueries({ queries: asked.map((id) => approvalQuery(id)) })
+  const approvals = useQueries({ queries: approvalIds.map((id) => approvalQuery(id)) })
   // A card without its tool would call every effect unknown.
   const { isPending } = useQuery(toolkitsQuery())
   const unknown = run.steps.filter(({ status }) => status === 'outcome-unknown')
-  if (asked.length + unknown.length === 0) return null
+  if (approvalIds.length + unknown.length === 0) return null
   return (
     <section aria-label="Waits for you" className="grid gap-3">
       <h2 className="font-semibold tracking-tight">Waits for you</h2>
       {approvals.map(({ data, error }, index) =>
         isPending || (!data && !error) ? (
-          <Skeleton key={asked[index]} className="h-64 w-full rounded-xl" />
+          <Skeleton key={approvalIds[index]} className="h-64 w-full rounded-xl" />
         ) : data ? (
-          <ApprovalCard key={asked[index]} approval={data} />
+          <ApprovalCard key={approvalIds[index]} approval={data} />
         ) : (
-          error && <ProblemNotice key={asked[index]} error={error} />
+          error && <ProblemNotice key={approvalIds[index]} error={error} />
         ),
       )}
       {unknown.map((step) => (
@@ -43,7 +43,7 @@ export function RunQuestions({ run }: { run: Run }) {
 /** A call was cut off, and nobody knows whether it was done. It is never repeated unasked. */
 function Unknown({ run, step }: { run: Run; step: Step }) {
   const resolve = useResolveStep(run.id)
-  const { arguments: given } = (step.request ?? {}) as { arguments?: unknown }
+  const { arguments: args } = (step.request ?? {}) as { arguments?: unknown }
   const decide = (decision: 'repeat' | 'fail') => !resolve.isPending && resolve.mutate({ step: step.id, decision })
   return (
     <article className="grid gap-3 rounded-xl border bg-surface p-4 shadow-flat sm:p-5">
@@ -55,7 +55,7 @@ function Unknown({ run, step }: { run: Run; step: Step }) {
         This call was cut off while it was under way, and its server may have done it. Look there, then say how the run
         goes on.
       </p>
-      {given !== undefined && <Value label="Its arguments" value={given} />}
+      {args !== undefined && <Value label="Its arguments" value={args} />}
       {resolve.error && <ProblemNotice error={resolve.error} />}
       <div className="flex flex-wrap gap-2">
         <Button variant="primary" size="small" aria-disabled={resolve.isPending} onClick={() => decide('repeat')}>

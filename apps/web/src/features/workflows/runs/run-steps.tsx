@@ -27,11 +27,11 @@ export function RunSteps({ title, steps }: { title: string; steps: readonly Step
 /** One step: what it did and with what, what it gave or why it did not. Arguments are without secrets. */
 export function StepDetail({ step, isOpen = false }: { step: Step; isOpen?: boolean }) {
   const {
-    arguments: given,
+    arguments: args,
     message,
     when,
   } = (step.request ?? {}) as { arguments?: unknown; message?: unknown; when?: unknown }
-  const isEmpty = typeof given === 'object' && given !== null && Object.keys(given).length === 0
+  const isEmpty = typeof args === 'object' && args !== null && Object.keys(args).length === 0
   return (
     <details open={isOpen} className="group/step">
       <summary className="flex min-h-6 cursor-pointer list-none flex-wrap items-center gap-x-3 gap-y-1 rounded-sm [&::-webkit-details-marker]:hidden">
@@ -46,7 +46,7 @@ export function StepDetail({ step, isOpen = false }: { step: Step; isOpen?: bool
       <div className="mt-3 grid gap-3 pl-5">
         {typeof message === 'string' && <p className="text-sm wrap-anywhere">{message}</p>}
         {when !== undefined && <p className="text-sm">The condition is {String(when)}.</p>}
-        {given !== undefined && !isEmpty && <Value label="Arguments" value={given} />}
+        {args !== undefined && !isEmpty && <Value label="Arguments" value={args} />}
         {step.output !== undefined && <Value label="Output" value={step.output} cut={step.cut === true} />}
         {step.error && (
           <p className="text-sm wrap-anywhere text-bad">

@@ -7,7 +7,7 @@ import { counted, formatDuration } from '../../../ui/data/format-time.ts'
 import { Button } from '../../../ui/form/button.tsx'
 import type { Definition, WorkflowNode } from '../definition/definition.ts'
 import { KIND_STYLES, nameOf } from '../editor/node-kind.tsx'
-import { heldIn } from '../graph/graph.ts'
+import { nodeOwners } from '../graph/graph.ts'
 import type { Run } from '../queries.ts'
 import { useRerun } from '../use-workflows.ts'
 import { inTime, type Progress, type RunNode } from './run-nodes.ts'
@@ -28,7 +28,7 @@ const OVER = new Set(['completed', 'failed', 'cancelled'])
 export function RunTimeline({ run, definition, nodes, selected, onSelect }: RunTimelineProps) {
   const navigate = useNavigate()
   const rerun = useRerun(run)
-  const held = heldIn(definition)
+  const owners = nodeOwners(definition)
   const again = (from: string) =>
     !rerun.isPending &&
     rerun.mutate(from, { onSuccess: ({ runId }) => navigate({ to: '/runs/$id', params: { id: runId } }) })
@@ -42,16 +42,16 @@ export function RunTimeline({ run, definition, nodes, selected, onSelect }: RunT
         </div>
       )}
       <ol className="divide-y">
-        {inTime(nodes.filter(({ id }) => !held.has(id))).map((one) => {
-          const node = definition.nodes.find(({ id }) => id === one.id)
+        {inTime(nodes.filter(({ id }) => !owners.has(id))).map((runNode) => {
+          const node = definition.nodes.find(({ id }) => id === runNode.id)
           return (
             node && (
               <TimelineRow
-                key={one.id}
-                {...{ node, one, span }}
-                isSelected={selected === one.id}
-                onSelect={() => onSelect(one.id)}
-                onAgain={OVER.has(run.status) ? () => again(one.id) : undefined}
+                key={runNode.id}
+                {...{ node, runNode, span }}
+                isSelected={selected === runNode.id}
+                onSelect={() => onSelect(runNode.id)}
+                onAgain={OVER.has(run.status) ? () => again(runNode.id) : undefined}
                 isBusy={rerun.isPending}
               />
             )
@@ -64,7 +64,7 @@ export function RunTimeline({ run, definition, nodes, selected, onSelect }: RunT
 
 interface RowProps {
   node: WorkflowNode
-  one: RunNode
+  runNode: RunNode
   span: Span
   isSelected: boolean
   onSelect: () => void
@@ -74,15 +74,15 @@ interface RowProps {
 
 const MAX_STEPS = 100
 
-function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }: RowProps) {
+function TimelineRow({ node, runNode, span, isSelected, onSelect, onAgain, isBusy }: RowProps) {
   const { icon: Icon, label } = KIND_STYLES[node.type]
-  const { steps, startedAt, endedAt } = one
+  const { steps, startedAt, endedAt } = runNode
   const took = startedAt && endedAt ? formatDuration(Date.parse(endedAt) - Date.parse(startedAt)) : undefined
   return (
     <li
-      id={`run-node-${one.id}`}
-      data-node={one.id}
-      data-state={one.state}
+      id={`run-node-${runNode.id}`}
+      data-node={runNode.id}
+      data-state={runNode.state}
       className={cn('grid gap-3 px-4 py-3 sm:px-5', isSelected && 'bg-accent-soft/50')}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
@@ -96,17 +96,17 @@ function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }:
             <span className="sr-only">{label}: </span>
             {nameOf(node)}
           </span>
-          <span className="shrink-0 text-xs text-ink-faint tabular-nums">{amountWords(one)}</span>
+          <span className="shrink-0 text-xs text-ink-faint tabular-nums">{formatAmount(runNode)}</span>
         </button>
         <span className="text-xs text-ink-muted tabular-nums">{took}</span>
-        <NodeBadge state={one.state} />
+        <NodeBadge state={runNode.state} />
         {onAgain && (
           <Button
             variant="quiet"
             size="icon"
             className="size-7"
             aria-disabled={isBusy}
-            aria-label={`Re-run from ${one.id}`}
+            aria-label={`Re-run from ${runNode.id}`}
             title="Re-run from here: what was done before is taken over"
             onClick={onAgain}
           >
@@ -114,8 +114,8 @@ function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }:
           </Button>
         )}
       </div>
-      <Bar span={span} one={one} />
-      {one.progress && one.state === 'running' && <Items {...one.progress} />}
+      <Bar span={span} runNode={runNode} />
+      {runNode.progress && runNode.state === 'running' && <Items {...runNode.progress} />}
       {steps.length > 0 && (
         <ol className="grid gap-2 pl-6.5">
           {steps.slice(0, MAX_STEPS).map((step) => (
@@ -130,7 +130,7 @@ function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }:
   )
 }
 
-const amountWords = ({ progress, steps }: RunNode): string => {
+const formatAmount = ({ progress, steps }: RunNode): string => {
   if (progress) return `${progress.done} of ${counted(progress.total, 'item')}`
   return steps.length > 1 ? counted(steps.length, 'step') : ''
 }
@@ -165,7 +165,7 @@ const COLOURS: Partial<Record<RunNode['state'], string>> = {
 }
 
 /** When it was, within the run: for the eye alone. */
-function Bar({ span, one: { startedAt, endedAt, state } }: { span: Span; one: RunNode }) {
+function Bar({ span, runNode: { startedAt, endedAt, state } }: { span: Span; runNode: RunNode }) {
   if (startedAt === undefined) return null
   const whole = Math.max(1, span.to - span.from)
   const left = ((Date.parse(startedAt) - span.from) / whole) * 100

@@ -78,7 +78,7 @@ interface ExpressionProps {
 /** Keeps what is typed as it is typed; blanks around it are not part of the value. */
 function Expression({ control, label, value, suggestions, onChange }: ExpressionProps) {
   const [text, setText] = useState(value)
-  const shown = text.trim() === value ? text : value
+  const displayed = text.trim() === value ? text : value
   const change = (next: string) => {
     setText(next)
     onChange(next.trim())
@@ -89,7 +89,7 @@ function Expression({ control, label, value, suggestions, onChange }: Expression
       control={control}
       label={label}
       placeholder="nodes.find.output"
-      value={shown}
+      value={displayed}
       suggestions={suggestions}
       onChange={change}
     />

@@ -66,7 +66,7 @@ function Fields({
   problems,
 }: ArgumentsFormProps & { fields: Array<[string, JsonObject]> }) {
   const required = Array.isArray(schema.required) ? schema.required : []
-  const extra = Object.keys(value).filter((name) => !fields.some(([known]) => known === name))
+  const extra = Object.keys(value).filter((name) => !fields.some(([fieldName]) => fieldName === name))
   const change = (name: string, next: unknown) => {
     const { [name]: _, ...rest } = value
     onChange(next === undefined ? rest : { ...value, [name]: next })

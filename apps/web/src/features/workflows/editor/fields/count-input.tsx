@@ -16,7 +16,7 @@ export function CountInput({ label, value, onChange, error, hint, optional }: Co
   const [text, setText] = useState(value === undefined ? '' : String(value))
   const number = Number(text)
   const isWrong = text.trim() !== '' && !Number.isFinite(number)
-  const shown = isWrong || text === '' || number === value ? text : value === undefined ? '' : String(value)
+  const displayed = isWrong || text === '' || number === value ? text : value === undefined ? '' : String(value)
   const change = (next: string) => {
     setText(next)
     const read = Number(next)
@@ -26,7 +26,7 @@ export function CountInput({ label, value, onChange, error, hint, optional }: Co
   return (
     <Field label={label} error={isWrong ? 'Write a number.' : error} hint={hint} {...(optional ? { optional } : {})}>
       {(control) => (
-        <Input {...control} inputMode="numeric" value={shown} onChange={({ target }) => change(target.value)} />
+        <Input {...control} inputMode="numeric" value={displayed} onChange={({ target }) => change(target.value)} />
       )}
     </Field>
   )

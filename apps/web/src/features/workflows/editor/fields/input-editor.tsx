@@ -19,7 +19,7 @@ const VIEWS = [
   { value: 'json', label: 'JSON Schema' },
 ] as const
 
-const TYPE_WORDS: Record<InputType, string> = {
+const TYPE_LABELS: Record<InputType, string> = {
   string: 'Text',
   number: 'Number',
   integer: 'Whole number',
@@ -32,15 +32,15 @@ const TYPE_WORDS: Record<InputType, string> = {
 export function InputEditor({ value, onChange, error }: InputEditorProps) {
   const [view, setView] = useState<'rows' | 'json'>('rows')
   const rows = rowsOf(value)
-  const shown = rows ? view : 'json'
+  const activeView = rows ? view : 'json'
   return (
     <fieldset className="grid min-w-0 gap-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <legend className="contents text-sm font-semibold">Inputs</legend>
-        {rows && <Segmented label="Inputs as" value={shown} options={VIEWS} onChange={setView} />}
+        {rows && <Segmented label="Inputs as" value={activeView} options={VIEWS} onChange={setView} />}
       </div>
       {error && <FieldError>{error}</FieldError>}
-      {shown === 'rows' && rows ? (
+      {activeView === 'rows' && rows ? (
         <Rows rows={rows} onChange={(next) => onChange(schemaOf(next, value))} />
       ) : (
         <>
@@ -119,7 +119,7 @@ function Row({ row, isTaken, onChange, onRemove }: RowProps) {
           >
             {INPUT_TYPES.map((type) => (
               <option key={type} value={type}>
-                {TYPE_WORDS[type]}
+                {TYPE_LABELS[type]}
               </option>
             ))}
           </Select>

@@ -19,37 +19,37 @@ export interface InputRow {
 export function rowsOf(schema: JsonObject = {}): InputRow[] | undefined {
   const { type = 'object', properties = {}, required = [], ...more } = schema
   if (type !== 'object' || !isObject(properties) || !Array.isArray(required)) return undefined
-  if (Object.keys(more).some((key) => !KEPT.has(key))) return undefined
+  if (Object.keys(more).some((key) => !PASSTHROUGH_KEYS.has(key))) return undefined
   const rows = Object.entries(properties).map(([name, field], key) => rowOf({ key, name, field, required }))
   return rows.every((row) => row !== undefined) ? rows : undefined
 }
 
-const KEPT = new Set(['additionalProperties', 'title', 'description', '$schema'])
+const PASSTHROUGH_KEYS = new Set(['additionalProperties', 'title', 'description', '$schema'])
 
-interface Place {
+interface RowInput {
   key: number
   name: string
   field: unknown
   required: readonly unknown[]
 }
 
-function rowOf({ key, name, field, required }: Place): InputRow | undefined {
+function rowOf({ key, name, field, required }: RowInput): InputRow | undefined {
   if (!isObject(field)) return undefined
   const { type, description = '', ...rest } = field
-  const known = INPUT_TYPES.find((one) => one === type)
-  if (!known || typeof description !== 'string') return undefined
-  return { key, name, type: known, required: required.includes(name), description, rest }
+  const inputType = INPUT_TYPES.find((value) => value === type)
+  if (!inputType || typeof description !== 'string') return undefined
+  return { key, name, type: inputType, required: required.includes(name), description, rest }
 }
 
 export function schemaOf(rows: readonly InputRow[], before: JsonObject = {}): JsonObject {
-  const kept = Object.fromEntries(Object.entries(before).filter(([key]) => KEPT.has(key)))
+  const passthrough = Object.fromEntries(Object.entries(before).filter(([key]) => PASSTHROUGH_KEYS.has(key)))
   const properties = rows.map(({ name, type, description, rest }) => [
     name,
     { type, ...(description === '' ? {} : { description }), ...fitting(type, rest) },
   ])
   const required = rows.filter((row) => row.required).map(({ name }) => name)
   return {
-    ...kept,
+    ...passthrough,
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length === 0 ? {} : { required }),

@@ -15,7 +15,7 @@ import type {
   ToolNode,
 } from '../../definition/definition.ts'
 import { atField } from '../../definition/problems.ts'
-import { heldIn } from '../../graph/graph.ts'
+import { nodeOwners } from '../../graph/graph.ts'
 import { NodeChoice, NodeChoices } from '../node-choice.tsx'
 import { ArgumentsForm } from './arguments-form.tsx'
 import { CountInput } from './count-input.tsx'
@@ -62,7 +62,7 @@ export function ToolFields({ node, change, problems, suggestions, tools }: NodeF
           of={`${node.id} ${node.ref}`}
           schema={tool?.inputSchema as JsonObject | undefined}
           value={node.arguments ?? {}}
-          onChange={(given) => change({ arguments: given })}
+          onChange={(args) => change({ arguments: args })}
           suggestions={suggestions}
           problems={problems.filter(({ field }) => field.startsWith('arguments'))}
         />
@@ -106,7 +106,9 @@ export function AgentFields({ node, definition, change, problems, suggestions, t
         <ModelField
           value={node.model}
           onChange={(model) => change({ model })}
-          others={definition.nodes.flatMap((one) => (one.type === 'agent' && one !== node ? (one.model ?? []) : []))}
+          others={definition.nodes.flatMap((other) =>
+            other.type === 'agent' && other !== node ? (other.model ?? []) : [],
+          )}
           error={atField(problems, 'model')}
         />
         <CountInput
@@ -128,7 +130,7 @@ export function AgentFields({ node, definition, change, problems, suggestions, t
       </div>
       <ToolsField
         value={node.tools ?? []}
-        onChange={(given) => change({ tools: given })}
+        onChange={(refs) => change({ tools: refs })}
         tools={tools}
         hint="The model may call these and no others."
         error={atField(problems, 'tools')}
@@ -174,7 +176,7 @@ export function CodeFields({ node, change, problems, tools }: NodeFieldsProps<Co
       />
       <ToolsField
         value={node.tools ?? []}
-        onChange={(given) => change({ tools: given })}
+        onChange={(refs) => change({ tools: refs })}
         tools={tools}
         hint="These are functions in the program: `await filesystem.read_file({ path })`."
         error={atField(problems, 'tools')}
@@ -184,7 +186,7 @@ export function CodeFields({ node, change, problems, tools }: NodeFieldsProps<Co
 }
 
 export function BranchFields({ node, definition, change, problems, suggestions }: NodeFieldsProps<BranchNode>) {
-  const except = [node.id, ...heldIn(definition).keys()]
+  const except = [node.id, ...nodeOwners(definition).keys()]
   return (
     <>
       <ExpressionField
@@ -218,8 +220,8 @@ export function BranchFields({ node, definition, change, problems, suggestions }
 }
 
 export function MapFields({ node, definition, change, problems, suggestions }: NodeFieldsProps<MapNode>) {
-  const held = heldIn(definition)
-  const except = [node.id, ...[...held].filter(([, by]) => by !== node.id).map(([id]) => id)]
+  const owners = nodeOwners(definition)
+  const except = [node.id, ...[...owners].filter(([, by]) => by !== node.id).map(([id]) => id)]
   return (
     <>
       <ExpressionField
@@ -284,7 +286,7 @@ export function ApprovalFields({ node, change, problems, suggestions }: NodeFiel
         of={node.id}
         schema={undefined}
         value={node.arguments ?? {}}
-        onChange={(given) => change({ arguments: given })}
+        onChange={(args) => change({ arguments: args })}
         suggestions={suggestions}
         problems={problems.filter(({ field }) => field.startsWith('arguments'))}
       />

@@ -4,7 +4,7 @@ import { Select } from '../../../../ui/form/input.tsx'
 import { JsonText } from '../../../schema-form/json-text.tsx'
 import type { OnError, WorkflowNode } from '../../definition/definition.ts'
 import { atField } from '../../definition/problems.ts'
-import { behindOf, heldIn } from '../../graph/graph.ts'
+import { behindOf, nodeOwners } from '../../graph/graph.ts'
 import { NodeChoice, NodeChoices } from '../node-choice.tsx'
 import { CountInput } from './count-input.tsx'
 import { type NodeFieldsProps, TRIED } from './node-fields.ts'
@@ -16,7 +16,7 @@ export function SharedFields({ node, definition, change, problems }: NodeFieldsP
       <NodeChoices
         label="Runs after"
         definition={definition}
-        except={[node.id, ...heldIn(definition).keys(), ...behindOf(definition, node.id)]}
+        except={[node.id, ...nodeOwners(definition).keys(), ...behindOf(definition, node.id)]}
         value={node.after ?? []}
         onChange={(after) => change({ after })}
         error={atField(problems, 'after')}
@@ -34,8 +34,8 @@ type TryProps = Pick<NodeFieldsProps, 'node' | 'change' | 'problems'>
 function TryFields({ node, change, problems }: TryProps) {
   const { timeoutMs, retry, type } = node
   const takes = TRIED[type]
-  const changeRetry = (given: Partial<NonNullable<WorkflowNode['retry']>>) => {
-    const next = { ...retry, ...given }
+  const changeRetry = (patch: Partial<NonNullable<WorkflowNode['retry']>>) => {
+    const next = { ...retry, ...patch }
     change({ retry: next.attempts === undefined ? undefined : { ...next, attempts: next.attempts } })
   }
   return (
@@ -48,7 +48,7 @@ function TryFields({ node, change, problems }: TryProps) {
               optional
               label="Timeout (ms)"
               value={timeoutMs}
-              onChange={(given) => change({ timeoutMs: given })}
+              onChange={(value) => change({ timeoutMs: value })}
               error={atField(problems, 'timeoutMs')}
               hint="Of one attempt."
             />
@@ -83,7 +83,7 @@ function TryFields({ node, change, problems }: TryProps) {
   )
 }
 
-const FIELD_WORDS = { timeoutMs: 'timeout', retry: 'retries' } as const
+const FIELD_LABELS = { timeoutMs: 'timeout', retry: 'retries' } as const
 
 /** A definition that came as JSON may have what its kind does not take: it is refused, and taken away here. */
 function NotTaken({ node, change, problems }: TryProps) {
@@ -93,23 +93,28 @@ function NotTaken({ node, change, problems }: TryProps) {
   return fields.map((field) => (
     <div key={field} className="flex flex-wrap items-center justify-between gap-3">
       <FieldError>
-        {atField(problems, field) ?? `This kind of node has no ${FIELD_WORDS[field]}; it would not be saved.`}
+        {atField(problems, field) ?? `This kind of node has no ${FIELD_LABELS[field]}; it would not be saved.`}
       </FieldError>
       <Button size="small" onClick={() => change({ [field]: undefined })}>
-        Remove its {FIELD_WORDS[field]}
+        Remove its {FIELD_LABELS[field]}
       </Button>
     </div>
   ))
 }
 
-type Way = 'fail' | 'continue' | 'value' | 'node'
+type ErrorMode = 'fail' | 'continue' | 'value' | 'node'
 
-const wayOf = (onError: OnError | undefined): Way => {
+const errorModeOf = (onError: OnError | undefined): ErrorMode => {
   if (onError === undefined || typeof onError === 'string') return onError ?? 'fail'
   return 'node' in onError ? 'node' : 'value'
 }
 
-const STARTS: Record<Way, OnError> = { fail: 'fail', continue: 'continue', value: { value: null }, node: { node: '' } }
+const STARTS: Record<ErrorMode, OnError> = {
+  fail: 'fail',
+  continue: 'continue',
+  value: { value: null },
+  node: { node: '' },
+}
 
 function OnErrorFields({
   node,
@@ -118,16 +123,20 @@ function OnErrorFields({
   problems,
 }: Pick<NodeFieldsProps, 'node' | 'definition' | 'change' | 'problems'>) {
   const { onError } = node
-  const way = wayOf(onError)
-  const held = [...heldIn(definition)].filter(([, by]) => by !== node.id).map(([id]) => id)
+  const mode = errorModeOf(onError)
+  const ownedIds = [...nodeOwners(definition)].filter(([, by]) => by !== node.id).map(([id]) => id)
   return (
     <div className="grid gap-4">
       <Field
         label="If it fails"
-        error={way === 'fail' || way === 'continue' ? atField(problems, 'onError') : undefined}
+        error={mode === 'fail' || mode === 'continue' ? atField(problems, 'onError') : undefined}
       >
         {(control) => (
-          <Select {...control} value={way} onChange={({ target }) => change({ onError: STARTS[target.value as Way] })}>
+          <Select
+            {...control}
+            value={mode}
+            onChange={({ target }) => change({ onError: STARTS[target.value as ErrorMode] })}
+          >
             <option value="fail">The run fails</option>
             <option value="continue">Go on without its output</option>
             <option value="value">Go on with a value</option>
@@ -139,7 +148,7 @@ function OnErrorFields({
         <NodeChoice
           label="Node to run instead"
           definition={definition}
-          except={[node.id, ...held]}
+          except={[node.id, ...ownedIds]}
           value={onError.node}
           onChange={(id) => change({ onError: { node: id } })}
           error={atField(problems, 'onError')}

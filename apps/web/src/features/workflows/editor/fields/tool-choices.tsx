@@ -26,15 +26,15 @@ export function ToolChoices({ tools, picked, several, onPick }: ToolChoicesProps
     return (
       <LongList
         items={tools}
-        what="tool"
+        noun="tool"
         keyOf={({ ref }) => ref}
         rowPx={ROW_PX}
         wanted={{ index: first, align: 'center' }}
         className="max-h-[22rem] rounded-b-xl low:max-h-[70dvh]"
         rows="divide-y"
       >
-        {(tool, key, place) => (
-          <li key={key} {...place}>
+        {(tool, key, position) => (
+          <li key={key} {...position}>
             {choice(tool)}
           </li>
         )}

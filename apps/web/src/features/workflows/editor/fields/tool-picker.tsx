@@ -29,7 +29,7 @@ export function ToolPicker({ tools, chosen, several = false, onPick, onClose, on
   const [picked, setPicked] = useState<readonly string[]>(chosen)
   const pick = (ref: string) => {
     if (!several) return onPick([ref])
-    setPicked((old) => (old.includes(ref) ? old.filter((one) => one !== ref) : [...old, ref]))
+    setPicked((old) => (old.includes(ref) ? old.filter((item) => item !== ref) : [...old, ref]))
   }
   const groups = matching(tools.toolkits, query)
   return (

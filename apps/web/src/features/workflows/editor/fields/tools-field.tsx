@@ -31,7 +31,7 @@ export function ToolsField({ value, onChange, tools, hint, error }: ToolsFieldPr
                 size="icon"
                 className="size-6"
                 aria-label={`Remove ${ref}`}
-                onClick={() => onChange(value.filter((one) => one !== ref))}
+                onClick={() => onChange(value.filter((item) => item !== ref))}
               >
                 <X aria-hidden className="size-3!" />
               </Button>
