@@ -3,13 +3,13 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
 
-const one = client.api.threads[':id']
+const threadRoutes = client.api.threads[':id']
 
-export type Thread = InferResponseType<typeof one.$get, 200>
-export type Loadout = InferResponseType<typeof one.loadout.$get, 200>
-export type Explained = InferResponseType<typeof one.explain.$get, 200>['items'][number]
-export type StoredMessage = InferResponseType<typeof one.messages.$get, 200>['items'][number]
-export type Selection = InferResponseType<typeof one.resolve.$post, 200>
+export type Thread = InferResponseType<typeof threadRoutes.$get, 200>
+export type Loadout = InferResponseType<typeof threadRoutes.loadout.$get, 200>
+export type Explained = InferResponseType<typeof threadRoutes.explain.$get, 200>['items'][number]
+export type StoredMessage = InferResponseType<typeof threadRoutes.messages.$get, 200>['items'][number]
+export type Selection = InferResponseType<typeof threadRoutes.resolve.$post, 200>
 export type Run = InferResponseType<(typeof client.api.runs)[':id']['$get'], 200>
 export type Approval = InferResponseType<(typeof client.api.approvals)[':id']['$get'], 200>
 export type Models = InferResponseType<typeof client.api.models.$get, 200>
@@ -34,7 +34,7 @@ export const threadsQuery = () =>
 export const threadQuery = (id: string) =>
   queryOptions({
     queryKey: ['threads', id, 'thread'],
-    queryFn: ({ signal }) => answer(one.$get(param(id), { init: { signal } })),
+    queryFn: ({ signal }) => answer(threadRoutes.$get(param(id), { init: { signal } })),
   })
 
 export const messagesQuery = (id: string) =>
@@ -42,7 +42,7 @@ export const messagesQuery = (id: string) =>
     queryKey: ['threads', id, 'messages'],
     queryFn: ({ pageParam, signal }) =>
       answer(
-        one.messages.$get(
+        threadRoutes.messages.$get(
           { ...param(id), query: { limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
           { init: { signal } },
         ),
@@ -54,26 +54,26 @@ export const messagesQuery = (id: string) =>
 export const loadoutQuery = (id: string) =>
   queryOptions({
     queryKey: ['threads', id, 'loadout'],
-    queryFn: ({ signal }) => answer(one.loadout.$get({ ...param(id), query: {} }, { init: { signal } })),
+    queryFn: ({ signal }) => answer(threadRoutes.loadout.$get({ ...param(id), query: {} }, { init: { signal } })),
   })
 
 export const activationsQuery = (id: string) =>
   queryOptions({
     queryKey: ['threads', id, 'activations'],
-    queryFn: ({ signal }) => answer(one.activations.$get(param(id), { init: { signal } })),
+    queryFn: ({ signal }) => answer(threadRoutes.activations.$get(param(id), { init: { signal } })),
   })
 
 export const loadedQuery = (id: string) =>
   queryOptions({
     queryKey: ['threads', id, 'loaded'],
-    queryFn: async ({ signal }) => (await answer(one.loaded.$get(param(id), { init: { signal } }))).items,
+    queryFn: async ({ signal }) => (await answer(threadRoutes.loaded.$get(param(id), { init: { signal } }))).items,
   })
 
 export const explainQuery = (id: string) =>
   queryOptions({
     queryKey: ['threads', id, 'explain'],
     queryFn: async ({ signal }) =>
-      (await answer(one.explain.$get({ ...param(id), query: {} }, { init: { signal } }))).items,
+      (await answer(threadRoutes.explain.$get({ ...param(id), query: {} }, { init: { signal } }))).items,
   })
 
 export const modelsQuery = () =>

@@ -57,7 +57,7 @@ export function ThreadPage() {
         {error && (
           <div className="p-4 sm:px-8">
             {isNotFound(error) ? (
-              <NotFound what="thread" to="/threads" label="Go to threads" />
+              <NotFound noun="thread" to="/threads" label="Go to threads" />
             ) : (
               <ProblemNotice error={error} />
             )}

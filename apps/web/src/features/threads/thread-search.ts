@@ -10,6 +10,6 @@ export interface ThreadSearch {
 }
 
 export function readThread(search: Record<string, unknown>): ThreadSearch {
-  const mode = MODES.find((one) => one === pickStrings(search, ['mode']).mode)
+  const mode = MODES.find((value) => value === pickStrings(search, ['mode']).mode)
   return mode ? { mode } : {}
 }

@@ -13,8 +13,8 @@ export interface ChatOptions {
 export const MAX_STEPS = 100
 const MAX_BUDGET = 100_000_000
 
-const isCount = (value: unknown, most: number): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
+const isCount = (value: unknown, max: number): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max
 
 export const stepsProblem = (value: number | undefined): string | undefined =>
   value === undefined || isCount(value, MAX_STEPS) ? undefined : `A whole number from 1 to ${MAX_STEPS}.`
@@ -24,15 +24,15 @@ export const budgetProblem = (value: number | undefined): string | undefined =>
 
 /** What was kept may be anything by now: what the server would refuse is not there. */
 export function readOptions(text: string | null): ChatOptions {
-  let kept: unknown
+  let stored: unknown
   try {
-    kept = JSON.parse(text ?? '{}')
+    stored = JSON.parse(text ?? '{}')
   } catch {
     // What was kept before was the name alone.
-    kept = { model: text }
+    stored = { model: text }
   }
-  if (typeof kept !== 'object' || kept === null) return {}
-  const { model, programs, maxSteps, budget } = kept as Record<string, unknown>
+  if (typeof stored !== 'object' || stored === null) return {}
+  const { model, programs, maxSteps, budget } = stored as Record<string, unknown>
   return {
     ...(typeof model === 'string' && /^[a-z-]+:\S{1,290}$/.test(model) ? { model } : {}),
     ...(programs === true ? { programs } : {}),

@@ -49,11 +49,11 @@ export function Composer(props: ComposerProps) {
   )
 }
 
-const PLACES = { ask: 'Ask the model', find: 'Say what should be done; see which tools fit' }
+const PLACEHOLDERS = { ask: 'Ask the model', find: 'Say what should be done; see which tools fit' }
 
 function TextField({ mode, text, onText, onStop, isBusy, submit }: ComposerProps & { submit: () => void }) {
   const field = useRef<HTMLTextAreaElement>(null)
-  const words = mode === 'find' ? PLACES.find : PLACES.ask
+  const placeholder = mode === 'find' ? PLACEHOLDERS.find : PLACEHOLDERS.ask
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
@@ -67,8 +67,8 @@ function TextField({ mode, text, onText, onStop, isBusy, submit }: ComposerProps
     <div className="flex items-end gap-2">
       <Textarea
         ref={field}
-        aria-label={words}
-        placeholder={words}
+        aria-label={placeholder}
+        placeholder={placeholder}
         rows={1}
         className="max-h-[35dvh] min-h-10"
         value={text}

@@ -28,7 +28,7 @@ export function Conversation({ thread }: { thread: Thread }) {
   const chat = useThreadChat(thread.id, model.options)
   const program = useProgram(thread.id)
   const [finds, setFinds] = useState<readonly ToolSearch[]>([])
-  const find = useToolSearch(thread.id, (one) => setFinds((old) => [...old, one]))
+  const find = useToolSearch(thread.id, (search) => setFinds((old) => [...old, search]))
   const { mode, setMode, isChosen } = useMode(model.state.status === 'missing')
   const [texts, setTexts] = useTexts(thread.id)
   const [choosing, setChoosing] = useState(false)
@@ -61,7 +61,7 @@ export function Conversation({ thread }: { thread: Thread }) {
     <>
       <TimelineView
         {...{ threadId: thread.id, entries, chat, approvals, mode }}
-        begun={program.begun}
+        startedRuns={program.startedRuns}
         problem={mode === 'find' ? find.error : mode === 'program' ? program.start.error : undefined}
         onUse={use}
       />
@@ -92,13 +92,13 @@ export function Conversation({ thread }: { thread: Thread }) {
 }
 
 function useMode(hasNoModel: boolean) {
-  const { mode: asked } = route.useSearch()
+  const { mode: requestedMode } = route.useSearch()
   const navigate = route.useNavigate()
-  const mode: Mode = asked ?? (hasNoModel ? 'find' : 'ask')
+  const mode: Mode = requestedMode ?? (hasNoModel ? 'find' : 'ask')
   const setMode = (next: Mode) => {
     navigate({ search: { mode: next }, replace: true, resetScroll: false })
   }
-  return { mode, setMode, isChosen: asked !== undefined }
+  return { mode, setMode, isChosen: requestedMode !== undefined }
 }
 
 function useTexts(threadId: string) {
@@ -121,7 +121,10 @@ function useFirstTitle(thread: Thread) {
 function usePending(threadId: string) {
   const { approvals } = usePendingApprovals()
   return useMemo(
-    () => new Map(approvals.filter((one) => one.threadId === threadId).map((one) => [one.id, one])),
+    () =>
+      new Map(
+        approvals.filter((approval) => approval.threadId === threadId).map((approval) => [approval.id, approval]),
+      ),
     [approvals, threadId],
   )
 }

@@ -2,7 +2,7 @@ import { Braces, type LucideIcon, MessagesSquare, Search } from 'lucide-react'
 import { Empty } from '../../../ui/data/empty.tsx'
 import type { Mode } from '../thread-search.ts'
 
-const WORDS: Record<Mode, { icon: LucideIcon; title: string; text: string }> = {
+const LABELS: Record<Mode, { icon: LucideIcon; title: string; text: string }> = {
   ask: {
     icon: MessagesSquare,
     title: 'Ask something',
@@ -21,7 +21,7 @@ const WORDS: Record<Mode, { icon: LucideIcon; title: string; text: string }> = {
 }
 
 export function EmptyThread({ mode }: { mode: Mode }) {
-  const { icon, title, text } = WORDS[mode]
+  const { icon, title, text } = LABELS[mode]
   return (
     <Empty icon={icon} title={title}>
       {text}

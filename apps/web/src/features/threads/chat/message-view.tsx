@@ -36,15 +36,15 @@ interface AnswerProps {
 export function AssistantMessage({ message, isLive, approvals }: AnswerProps) {
   const selection = dataOf(message, 'selection').at(-1)
   const usage = dataOf(message, 'usage').at(-1)
-  const asked = new Map(dataOf(message, 'approval').map(({ toolCallId, approval }) => [toolCallId, approval]))
+  const approvalByCall = new Map(dataOf(message, 'approval').map(({ toolCallId, approval }) => [toolCallId, approval]))
   const refs = new Map(selection?.tools.map(({ modelName, ref }) => [modelName, ref]))
   const draw = (part: ChatPart): ReactNode => {
     if (part.type === 'text') return part.text && <RichText text={part.text} />
     if (part.type === 'reasoning') return part.text && <Reasoning text={part.text} />
     if (part.type !== 'dynamic-tool') return null
-    const approval = asked.get(part.toolCallId)
-    const isAsked = isLive && approval !== undefined && approvals.has(approval.id)
-    return <ToolCall part={part} toolRef={refs.get(part.toolName)} approval={approval} state={{ isAsked, isLive }} />
+    const approval = approvalByCall.get(part.toolCallId)
+    const isPending = isLive && approval !== undefined && approvals.has(approval.id)
+    return <ToolCall part={part} toolRef={refs.get(part.toolName)} approval={approval} state={{ isPending, isLive }} />
   }
   return (
     <article aria-label="Answer" aria-busy={isLive} className="grid gap-3 [&>*]:min-w-0">
@@ -98,19 +98,19 @@ function AnswerFacts({
     usage && STOPPED[usage.stopped],
     model,
   ].filter(Boolean)
-  const line = facts.join(' · ')
-  if (!selection) return <p className="text-[0.8125rem] text-ink-muted">{line}</p>
+  const summary = facts.join(' · ')
+  if (!selection) return <p className="text-[0.8125rem] text-ink-muted">{summary}</p>
   return (
     <details className="group text-[0.8125rem] text-ink-muted" data-selection>
       <summary className="flex w-fit max-w-full cursor-pointer list-none flex-wrap items-center gap-x-1.5 rounded-sm [&::-webkit-details-marker]:hidden">
         <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
         <span className="font-medium">{formatSelectedBy(selection)}</span>
-        {line && (
+        {summary && (
           <span className="wrap-anywhere max-sm:pl-5">
             <span aria-hidden className="max-sm:hidden">
               ·{' '}
             </span>
-            {line}
+            {summary}
           </span>
         )}
       </summary>

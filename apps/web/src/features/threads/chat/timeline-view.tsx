@@ -21,20 +21,20 @@ interface TimelineProps {
   approvals: ReadonlyMap<string, Approval>
   mode: Mode
   /** Ids of the programs that this page began. */
-  begun: ReadonlySet<string>
+  startedRuns: ReadonlySet<string>
   /** What the last search or program failed with. */
   problem: Error | null | undefined
   onUse: (call: string) => void
 }
 
-export function TimelineView({ threadId, entries, chat, approvals, mode, begun, problem, onUse }: TimelineProps) {
+export function TimelineView({ threadId, entries, chat, approvals, mode, startedRuns, problem, onUse }: TimelineProps) {
   const end = useStayAtEnd(entries, chat.isBusy)
   const { history } = chat
   const last = chat.messages.at(-1)
   const draw = (entry: Entry): ReactNode => {
     if (entry.kind === 'find') return <SearchCard threadId={threadId} find={entry.find} onUse={onUse} />
     if (entry.kind === 'run')
-      return <RunCard listed={entry.run} isOwn={begun.has(entry.run.id)} approvals={approvals} />
+      return <RunCard listed={entry.run} isOwn={startedRuns.has(entry.run.id)} approvals={approvals} />
     if (entry.message.role === 'user') return <UserMessage message={entry.message} />
     return (
       <AssistantMessage message={entry.message} isLive={chat.isBusy && entry.message === last} approvals={approvals} />
@@ -111,12 +111,12 @@ function useStayAtEnd(entries: readonly Entry[], isBusy: boolean) {
     if (count > 0) window.scrollTo({ top: document.documentElement.scrollHeight })
   }, [count])
   useEffect(() => {
-    const place = end.current?.parentElement
-    if (!place || !isBusy) return
+    const container = end.current?.parentElement
+    if (!container || !isBusy) return
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) window.scrollTo({ top: document.documentElement.scrollHeight })
     })
-    observer.observe(place)
+    observer.observe(container)
     return () => observer.disconnect()
   }, [isBusy])
   return end

@@ -9,7 +9,7 @@ export type Entry =
   | { kind: 'run'; at: string; key: string; run: Run }
   | { kind: 'find'; at: string; key: string; find: ToolSearch }
 
-interface Deps {
+interface TimelineInput {
   messages: readonly ChatMessage[]
   runs: readonly Run[]
   finds: readonly ToolSearch[]
@@ -19,8 +19,8 @@ interface Deps {
   hasOlder: boolean
 }
 
-export function timelineOf({ messages, runs, finds, seenAt, hasOlder }: Deps): Entry[] {
-  const said = messages.map(
+export function timelineOf({ messages, runs, finds, seenAt, hasOlder }: TimelineInput): Entry[] {
+  const messageEntries = messages.map(
     (message): Entry => ({
       kind: 'message',
       key: message.id,
@@ -28,22 +28,22 @@ export function timelineOf({ messages, runs, finds, seenAt, hasOlder }: Deps): E
       at: message.metadata?.createdAt ?? seenAt(message.id),
     }),
   )
-  const first = hasOlder ? (said[0]?.at ?? '') : ''
-  const ran = runs
+  const first = hasOlder ? (messageEntries[0]?.at ?? '') : ''
+  const runEntries = runs
     .filter(({ kind, createdAt }) => kind === 'program' && createdAt >= first)
     .map((run): Entry => ({ kind: 'run', key: run.id, run, at: run.createdAt }))
-  const found = finds.map((find): Entry => ({ kind: 'find', key: find.id, find, at: find.at }))
+  const searchEntries = finds.map((find): Entry => ({ kind: 'find', key: find.id, find, at: find.at }))
   return inOrder(
-    said,
-    [...ran, ...found].sort((a, b) => a.at.localeCompare(b.at)),
+    messageEntries,
+    [...runEntries, ...searchEntries].sort((a, b) => a.at.localeCompare(b.at)),
   )
 }
 
 // Messages keep the order that they were said in, whatever their clocks say; the rest is put between them.
-function inOrder(said: readonly Entry[], others: readonly Entry[]): Entry[] {
+function inOrder(messages: readonly Entry[], others: readonly Entry[]): Entry[] {
   const merged: Entry[] = []
   let next = 0
-  for (const message of said) {
+  for (const message of messages) {
     for (let other = others[next]; other && other.at < message.at; other = others[++next]) merged.push(other)
     merged.push(message)
   }

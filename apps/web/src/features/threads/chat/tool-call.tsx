@@ -12,19 +12,19 @@ interface ToolCallProps {
   /** The tool as people call it, where the selection told. */
   toolRef: string | undefined
   approval: Approval | undefined
-  state: CallPlace
+  state: CallContext
 }
 
-interface CallPlace {
+interface CallContext {
   /** Whether it waits for the user now. */
-  isAsked: boolean
+  isPending: boolean
   /** Whether the answer that it belongs to still comes. */
   isLive: boolean
 }
 
 /** One call in an answer: folded to what and how it went; open, with what went in and what came back. */
 export function ToolCall({ part, toolRef, approval, state }: ToolCallProps) {
-  const { chip, words } = callState(part, state)
+  const { chip, label } = callState(part, state)
   return (
     <div className="grid gap-2">
       <details className="group rounded-lg border bg-raised" data-tool-call={toolRef ?? part.toolName}>
@@ -34,7 +34,7 @@ export function ToolCall({ part, toolRef, approval, state }: ToolCallProps) {
             className="size-4 shrink-0 text-ink-faint transition-transform group-open:rotate-90"
           />
           <code className="min-w-0 flex-1 truncate font-mono text-[0.8125rem]">{toolRef ?? part.toolName}</code>
-          <StatusChip chip={chip}>{words}</StatusChip>
+          <StatusChip chip={chip}>{label}</StatusChip>
         </summary>
         <div className="grid gap-3 border-t p-3">
           <JsonView label="Arguments" value={part.input ?? {}} />
@@ -47,33 +47,33 @@ export function ToolCall({ part, toolRef, approval, state }: ToolCallProps) {
           )}
         </div>
       </details>
-      {toolRef && words === SIGN_IN && <SignInOffer refs={[toolRef]} />}
-      {state.isAsked && approval && <ThreadApprovalCard approval={approval} />}
+      {toolRef && label === SIGN_IN && <SignInOffer refs={[toolRef]} />}
+      {state.isPending && approval && <ThreadApprovalCard approval={approval} />}
     </div>
   )
 }
 
 const SIGN_IN = 'Sign-in needed'
-const OUTCOMES: Record<string, { chip: Chip; words: string }> = {
-  ok: { chip: 'done', words: 'Done' },
-  'tool-error': { chip: 'failed', words: 'The tool failed' },
-  denied: { chip: 'off', words: 'Denied' },
-  limited: { chip: 'failed', words: 'Limit reached' },
-  'sign-in-needed': { chip: 'asked', words: SIGN_IN },
-  failed: { chip: 'failed', words: 'Failed' },
+const OUTCOMES: Record<string, { chip: Chip; label: string }> = {
+  ok: { chip: 'done', label: 'Done' },
+  'tool-error': { chip: 'failed', label: 'The tool failed' },
+  denied: { chip: 'off', label: 'Denied' },
+  limited: { chip: 'failed', label: 'Limit reached' },
+  'sign-in-needed': { chip: 'asked', label: SIGN_IN },
+  failed: { chip: 'failed', label: 'Failed' },
 }
 
 export function callState(
   part: Pick<ToolPart, 'state'> & { output?: unknown },
-  { isAsked, isLive }: CallPlace,
-): { chip: Chip; words: string } {
-  if (part.state === 'output-error') return { chip: 'failed', words: 'Failed' }
-  if (part.state === 'output-denied') return { chip: 'off', words: 'Denied' }
+  { isPending, isLive }: CallContext,
+): { chip: Chip; label: string } {
+  if (part.state === 'output-error') return { chip: 'failed', label: 'Failed' }
+  if (part.state === 'output-denied') return { chip: 'off', label: 'Denied' }
   if (part.state === 'output-available') {
     const status = (part.output as { status?: unknown } | null)?.status
-    return OUTCOMES[typeof status === 'string' ? status : 'ok'] ?? { chip: 'done', words: 'Done' }
+    return OUTCOMES[typeof status === 'string' ? status : 'ok'] ?? { chip: 'done', label: 'Done' }
   }
-  if (isAsked) return { chip: 'asked', words: 'Waits for you' }
-  if (!isLive) return { chip: 'off', words: 'Given up' }
-  return part.state === 'input-streaming' ? { chip: 'busy', words: 'Preparing' } : { chip: 'busy', words: 'Running' }
+  if (isPending) return { chip: 'asked', label: 'Waits for you' }
+  if (!isLive) return { chip: 'off', label: 'Given up' }
+  return part.state === 'input-streaming' ? { chip: 'busy', label: 'Preparing' } : { chip: 'busy', label: 'Running' }
 }

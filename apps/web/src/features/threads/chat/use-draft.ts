@@ -7,15 +7,16 @@ export function useDraft(key: string): [string, (text: string) => void] {
   const [userId, setUserId] = useState(user)
   // Whose session ended is still the same: their draft stays where it is.
   if (user !== undefined && user !== userId) setUserId(user)
-  const place = userId === undefined ? undefined : `loadout-draft ${userId} ${key}`
-  const [written, setWritten] = useState<{ place: string | undefined; text: string }>()
-  const draft = written && (written.place === place || written.place === undefined) ? written.text : read(place)
+  const storageKey = userId === undefined ? undefined : `loadout-draft ${userId} ${key}`
+  const [written, setWritten] = useState<{ storageKey: string | undefined; text: string }>()
+  const draft =
+    written && (written.storageKey === storageKey || written.storageKey === undefined) ? written.text : read(storageKey)
   const write = (text: string) => {
-    setWritten({ place, text })
-    if (place === undefined) return
+    setWritten({ storageKey, text })
+    if (storageKey === undefined) return
     try {
-      if (text === '') window.sessionStorage.removeItem(place)
-      else window.sessionStorage.setItem(place, text)
+      if (text === '') window.sessionStorage.removeItem(storageKey)
+      else window.sessionStorage.setItem(storageKey, text)
     } catch {
       // Storage may be blocked or full; the text is still on the page.
     }
@@ -23,10 +24,10 @@ export function useDraft(key: string): [string, (text: string) => void] {
   return [draft, write]
 }
 
-function read(place: string | undefined): string {
-  if (place === undefined) return ''
+function read(storageKey: string | undefined): string {
+  if (storageKey === undefined) return ''
   try {
-    return window.sessionStorage.getItem(place) ?? ''
+    return window.sessionStorage.getItem(storageKey) ?? ''
   } catch {
     return ''
   }

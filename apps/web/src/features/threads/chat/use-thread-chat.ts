@@ -59,18 +59,18 @@ export function useThreadChat(threadId: string, options: ChatOptions) {
     /** Asks again what was asked last, where no answer came, or not the one that was wanted. */
     retry: () => {
       const at = chat.messages.findLastIndex(({ role }) => role === 'user')
-      const asked = chat.messages[at]
-      if (!asked) return
-      const isStored = data?.pages.some(({ items }) => items.some(({ id }) => id === asked.id))
+      const lastPrompt = chat.messages[at]
+      if (!lastPrompt) return
+      const isStored = data?.pages.some(({ items }) => items.some(({ id }) => id === lastPrompt.id))
       if (!isStored && chat.error && problemFrom(chat.error) instanceof ProblemError) {
         // It was refused, and is not kept.
         setMessages(chat.messages.slice(0, at))
-        say(textOf(asked))
+        say(textOf(lastPrompt))
         return
       }
       again.current = true
       chat.clearError()
-      chat.regenerate({ messageId: asked.id })
+      chat.regenerate({ messageId: lastPrompt.id })
     },
     history,
   }

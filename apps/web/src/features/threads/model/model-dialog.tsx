@@ -18,7 +18,7 @@ export const PROVIDER_NAMES: Record<Models['providers'][number]['provider'], str
   'openai-compatible': 'OpenAI-compatible',
 }
 
-const WHOSE = { user: 'your key', app: 'key of the app', none: 'no key' } as const
+const KEY_LABELS = { user: 'your key', app: 'key of the app', none: 'no key' } as const
 
 interface ModelDialogProps {
   models: Models
@@ -105,7 +105,7 @@ function ProviderField({ models, value, onChange }: ProviderFieldProps) {
         <Select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
           {models.providers.map(({ provider, key }) => (
             <option key={provider} value={provider}>
-              {PROVIDER_NAMES[provider]} ({WHOSE[key]})
+              {PROVIDER_NAMES[provider]} ({KEY_LABELS[key]})
             </option>
           ))}
         </Select>

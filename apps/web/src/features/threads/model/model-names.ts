@@ -2,11 +2,11 @@
 import type { Models } from '../queries.ts'
 
 /** Of all providers, whole: `provider:model`. Beginnings of names come after the names. */
-export function wholeNames({ model: usual, providers }: Models): string[] {
-  const told = providers.flatMap(({ models }) => models)
-  const named = told.filter((one) => !isGlob(one))
-  const begun = told.filter(isGlob).map((one) => one.slice(0, one.search(GLOB)))
-  return [...new Set([...(usual === undefined ? [] : [usual]), ...named, ...begun])]
+export function wholeNames({ model: defaultModel, providers }: Models): string[] {
+  const patterns = providers.flatMap(({ models }) => models)
+  const named = patterns.filter((pattern) => !isGlob(pattern))
+  const prefixes = patterns.filter(isGlob).map((pattern) => pattern.slice(0, pattern.search(GLOB)))
+  return [...new Set([...(defaultModel === undefined ? [] : [defaultModel]), ...named, ...prefixes])]
 }
 
 /** Of one provider, as it names them. */

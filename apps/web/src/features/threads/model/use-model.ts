@@ -14,7 +14,7 @@ const KEY = 'loadout-model'
 
 export function useModel() {
   const { data, isPending } = useQuery(modelsQuery())
-  const [options, setOptions] = useState(readKept)
+  const [options, setOptions] = useState(readStored)
   return {
     state: data ? modelState(data, options.model) : ({ status: 'loading' } as const),
     models: data,
@@ -22,26 +22,26 @@ export function useModel() {
     isPending,
     options,
     choose: (next: ChatOptions) => {
-      keep(next)
+      store(next)
       setOptions(next)
     },
   }
 }
 
-export function modelState({ model: usual, providers }: Models, chosen: string | undefined): ModelState {
-  const model = chosen ?? usual
+export function modelState({ model: defaultModel, providers }: Models, chosen: string | undefined): ModelState {
+  const model = chosen ?? defaultModel
   if (model === undefined) return { status: 'missing', what: 'model' }
   const provider = providerOf(model)
   // Those that speak OpenAI's language at another address may need no key.
   const needsKey = provider !== 'openai-compatible'
-  const key = providers.find((one) => one.provider === provider)?.key ?? 'none'
+  const key = providers.find((entry) => entry.provider === provider)?.key ?? 'none'
   if (needsKey && key === 'none') return { status: 'missing', what: 'key', model, provider }
   return { status: 'ready', model }
 }
 
 export const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf(':')))
 
-function readKept(): ChatOptions {
+function readStored(): ChatOptions {
   try {
     return readOptions(window.localStorage.getItem(KEY))
   } catch {
@@ -49,7 +49,7 @@ function readKept(): ChatOptions {
   }
 }
 
-function keep(options: ChatOptions): void {
+function store(options: ChatOptions): void {
   try {
     window.localStorage.setItem(KEY, JSON.stringify(options))
   } catch {

@@ -100,15 +100,15 @@ function KitRow({ kit, name, tools, own, pending, onSwitch }: KitRowProps) {
   )
 }
 
-const SHOWN = 60
+const MAX_VISIBLE = 60
 
 function ToolRows({ tools, pending, own, onSwitch }: Omit<KitRowProps, 'kit' | 'name'>) {
-  const [all, setAll] = useState(false)
+  const [showAll, setShowAll] = useState(false)
   if (tools.length === 0)
     return <p className="px-3 pb-3 pl-10 text-[0.8125rem] text-ink-muted">No tools are known yet.</p>
   return (
     <ul className="grid border-t bg-surface py-1">
-      {(all ? tools : tools.slice(0, SHOWN)).map(({ ref, included }) => {
+      {(showAll ? tools : tools.slice(0, MAX_VISIBLE)).map(({ ref, included }) => {
         const tool = ref.slice(ref.indexOf('.') + 1)
         const on = pending?.ref === ref ? pending.on : included
         return (
@@ -121,9 +121,9 @@ function ToolRows({ tools, pending, own, onSwitch }: Omit<KitRowProps, 'kit' | '
           </li>
         )
       })}
-      {!all && tools.length > SHOWN && (
+      {!showAll && tools.length > MAX_VISIBLE && (
         <li className="px-3 py-1 pl-9">
-          <Button variant="quiet" size="small" onClick={() => setAll(true)}>
+          <Button variant="quiet" size="small" onClick={() => setShowAll(true)}>
             Show all {tools.length}
           </Button>
         </li>

@@ -8,18 +8,18 @@ import { Button } from '../../../ui/form/button.tsx'
 import { Input } from '../../../ui/form/input.tsx'
 import { type Explained, explainQuery } from '../queries.ts'
 
-const SHOWN = 40
+const INITIAL_COUNT = 40
 
 /** For every tool, whether the thread carries it, and why. */
-export function WhyList({ threadId }: { threadId: string }) {
+export function ExplainList({ threadId }: { threadId: string }) {
   const { data: items, error } = useQuery(explainQuery(threadId))
   const [text, setText] = useState('')
-  const [shown, setShown] = useState(SHOWN)
+  const [visibleCount, setVisibleCount] = useState(INITIAL_COUNT)
   const words = useDeferredValue(text.trim().toLowerCase())
   if (error && !items) return <ProblemNotice error={error} />
   if (!items) return <Skeleton className="h-24 w-full rounded-lg" />
   const found = items.filter(({ ref, reasons }) =>
-    [ref, ...reasons.map(({ detail }) => detail)].some((one) => one.toLowerCase().includes(words)),
+    [ref, ...reasons.map(({ detail }) => detail)].some((value) => value.toLowerCase().includes(words)),
   )
   return (
     <div className="grid gap-3">
@@ -34,12 +34,12 @@ export function WhyList({ threadId }: { threadId: string }) {
         {counted(found.length, 'tool')}, {found.filter(({ included }) => included).length.toLocaleString('en')} carried
       </p>
       <ul className="divide-y rounded-lg border bg-raised empty:hidden" aria-label="Why each tool is carried or not">
-        {found.slice(0, shown).map((item) => (
-          <WhyRow key={`${item.tier} ${item.ref}`} item={item} />
+        {found.slice(0, visibleCount).map((item) => (
+          <ExplainRow key={`${item.tier} ${item.ref}`} item={item} />
         ))}
       </ul>
-      {found.length > shown && (
-        <Button size="small" className="justify-self-start" onClick={() => setShown(shown + 200)}>
+      {found.length > visibleCount && (
+        <Button size="small" className="justify-self-start" onClick={() => setVisibleCount(visibleCount + 200)}>
           Show more
         </Button>
       )}
@@ -47,7 +47,7 @@ export function WhyList({ threadId }: { threadId: string }) {
   )
 }
 
-function WhyRow({ item: { ref, included, reasons } }: { item: Explained }) {
+function ExplainRow({ item: { ref, included, reasons } }: { item: Explained }) {
   const Icon = included ? Check : Minus
   return (
     <li className="grid gap-1 px-3 py-2">

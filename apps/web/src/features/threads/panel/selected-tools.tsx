@@ -17,11 +17,11 @@ const number = (value: number) => Math.round(value).toLocaleString('en')
 /** "4 of 61 tools · 93% fewer tokens". */
 export function formatSelectedBy({ tools, deferred, tokens }: ChosenTools): string {
   const saved = Math.round(savedShare(tokens) * 100)
-  const of = `${number(tools.length)} of ${counted(tools.length + deferred, 'tool')}`
-  return saved > 0 ? `${of}, ${saved}% fewer tokens` : of
+  const count = `${number(tools.length)} of ${counted(tools.length + deferred, 'tool')}`
+  return saved > 0 ? `${count}, ${saved}% fewer tokens` : count
 }
 
-export function TokenLine({ tokens }: { tokens: ChosenTools['tokens'] }) {
+export function TokenSummary({ tokens }: { tokens: ChosenTools['tokens'] }) {
   const { before, after, exact, tokenizer } = tokens
   const saved = before - after
   return (
@@ -50,7 +50,7 @@ export function SelectedList({
 }) {
   return (
     <div className="grid gap-3">
-      <TokenLine tokens={chosen.tokens} />
+      <TokenSummary tokens={chosen.tokens} />
       {chosen.tools.length === 0 ? (
         <p className="text-sm text-ink-muted">
           Nothing fits. Other words may; or nothing that is switched on here does it.

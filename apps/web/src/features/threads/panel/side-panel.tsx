@@ -1,7 +1,7 @@
 import { Tab, TabList, TabPanel, Tabs } from '../../../ui/layout/tabs.tsx'
 import type { Thread } from '../queries.ts'
 import { AvailableTools } from './available-tools.tsx'
-import { WhyList } from './explain-list.tsx'
+import { ExplainList } from './explain-list.tsx'
 import { LoadedTools } from './loaded-tools.tsx'
 import { ThreadLimits } from './thread-limits.tsx'
 import { ThreadRules } from './thread-rules.tsx'
@@ -24,7 +24,7 @@ export function SidePanel({ thread }: { thread: Thread }) {
         <LoadedTools threadId={thread.id} />
       </TabPanel>
       <TabPanel value="why" className="p-4">
-        <WhyList threadId={thread.id} />
+        <ExplainList threadId={thread.id} />
       </TabPanel>
       <TabPanel value="rules" className="p-4">
         <ThreadRules threadId={thread.id} />

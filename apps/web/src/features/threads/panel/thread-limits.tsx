@@ -33,8 +33,8 @@ export function ThreadLimits({ thread }: { thread: Thread }) {
   const isChanged = FIELDS.some(({ name }) => textOf(name) !== (limits[name]?.toString() ?? ''))
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const given = FIELDS.flatMap(({ name }) => (textOf(name) === '' ? [] : [[name, Number(textOf(name))]]))
-    change.mutate({ settings: { ...settings, limits: Object.fromEntries(given) } }, { onSuccess: () => setDraft({}) })
+    const entries = FIELDS.flatMap(({ name }) => (textOf(name) === '' ? [] : [[name, Number(textOf(name))]]))
+    change.mutate({ settings: { ...settings, limits: Object.fromEntries(entries) } }, { onSuccess: () => setDraft({}) })
   }
   return (
     <div className="grid gap-5">

@@ -10,12 +10,12 @@ import { type Run, runQuery } from '../queries.ts'
 
 type Step = Run['steps'][number]
 
-const STATES: Record<Step['status'], { chip: Chip; words: string }> = {
-  started: { chip: 'busy', words: 'Running' },
-  completed: { chip: 'done', words: 'Done' },
-  failed: { chip: 'failed', words: 'Failed' },
-  paused: { chip: 'asked', words: 'Waits for you' },
-  'outcome-unknown': { chip: 'unknown', words: 'Outcome unknown' },
+const STATES: Record<Step['status'], { chip: Chip; label: string }> = {
+  started: { chip: 'busy', label: 'Running' },
+  completed: { chip: 'done', label: 'Done' },
+  failed: { chip: 'failed', label: 'Failed' },
+  paused: { chip: 'asked', label: 'Waits for you' },
+  'outcome-unknown': { chip: 'unknown', label: 'Outcome unknown' },
 }
 
 export function RunSteps({ run }: { run: Run }) {
@@ -32,7 +32,7 @@ export function RunSteps({ run }: { run: Run }) {
 }
 
 function StepRow({ step }: { step: Step }) {
-  const { chip, words } = STATES[step.status]
+  const { chip, label } = STATES[step.status]
   const { name, rest } = requestOf(step)
   return (
     <details className="group">
@@ -44,7 +44,7 @@ function StepRow({ step }: { step: Step }) {
             {formatDuration(new Date(step.endedAt).getTime() - new Date(step.startedAt).getTime())}
           </span>
         )}
-        <StatusChip chip={chip}>{words}</StatusChip>
+        <StatusChip chip={chip}>{label}</StatusChip>
       </summary>
       <div className="grid gap-2 px-3 pb-3">
         <JsonView label="Arguments" value={rest} />
@@ -58,7 +58,7 @@ function StepRow({ step }: { step: Step }) {
 export function requestOf({ kind, request }: Pick<Step, 'kind' | 'request'>): { name: string; rest: unknown } {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) return { name: kind, rest: request }
   const { ref, name, arguments: args, input } = request as Record<string, unknown>
-  const called = [ref, name].find((one) => typeof one === 'string')
+  const called = [ref, name].find((value) => typeof value === 'string')
   return called === undefined ? { name: kind, rest: request } : { name: called, rest: args ?? input ?? {} }
 }
 

@@ -19,9 +19,9 @@ export function callText({
 }: Pick<Selection['tools'][number], 'toolkit' | 'name' | 'inputSchema'>): string {
   const kit = toolkit.replaceAll('-', '_')
   // An id may begin with a digit, which no name in a program does.
-  const place = IDENTIFIER.test(kit) ? kit : `globalThis[${JSON.stringify(kit)}]`
+  const toolkitExpression = IDENTIFIER.test(kit) ? kit : `globalThis[${JSON.stringify(kit)}]`
   const tool = IDENTIFIER.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
-  return `await ${place}${tool}(${argumentsText(inputSchema as Schema)})`
+  return `await ${toolkitExpression}${tool}(${argumentsText(inputSchema as Schema)})`
 }
 
 function argumentsText({ properties = {}, required }: Schema): string {

@@ -15,14 +15,14 @@ import { type Chip, StatusChip } from '../chat/status-chip.tsx'
 import { type Approval, isOver, type Run, runQuery } from '../queries.ts'
 import { RunSteps } from './program-steps.tsx'
 
-const STATES: Record<Run['status'], { chip: Chip; words: string }> = {
-  queued: { chip: 'waiting', words: 'Queued' },
-  running: { chip: 'busy', words: 'Running' },
-  paused: { chip: 'asked', words: 'Waits for you' },
-  completed: { chip: 'done', words: 'Done' },
-  failed: { chip: 'failed', words: 'Failed' },
-  cancelled: { chip: 'off', words: 'Cancelled' },
-  'outcome-unknown': { chip: 'unknown', words: 'Outcome unknown' },
+const STATES: Record<Run['status'], { chip: Chip; label: string }> = {
+  queued: { chip: 'waiting', label: 'Queued' },
+  running: { chip: 'busy', label: 'Running' },
+  paused: { chip: 'asked', label: 'Waits for you' },
+  completed: { chip: 'done', label: 'Done' },
+  failed: { chip: 'failed', label: 'Failed' },
+  cancelled: { chip: 'off', label: 'Cancelled' },
+  'outcome-unknown': { chip: 'unknown', label: 'Outcome unknown' },
 }
 
 interface RunCardProps {
@@ -62,7 +62,7 @@ export function RunCard({ listed, isOwn, approvals }: RunCardProps) {
 }
 
 const RunState = ({ run }: { run: Run }) => (
-  <StatusChip chip={STATES[run.status].chip}>{STATES[run.status].words}</StatusChip>
+  <StatusChip chip={STATES[run.status].chip}>{STATES[run.status].label}</StatusChip>
 )
 
 function RunFacts({ run }: { run: Run }) {
@@ -76,12 +76,13 @@ function RunFacts({ run }: { run: Run }) {
 }
 
 function RunBody({ run, approvals }: { run: Run; approvals: ReadonlyMap<string, Approval> }) {
-  const asked = run.steps.flatMap(({ approvalId }) => approvals.get(approvalId ?? '') ?? [])
+  const pending = run.steps.flatMap(({ approvalId }) => approvals.get(approvalId ?? '') ?? [])
   const wantsSignIn = signInRefs(run)
   return (
     <>
       {run.steps.length > 0 && <RunSteps run={run} />}
-      {run.status === 'paused' && asked.map((approval) => <ThreadApprovalCard key={approval.id} approval={approval} />)}
+      {run.status === 'paused' &&
+        pending.map((approval) => <ThreadApprovalCard key={approval.id} approval={approval} />)}
       {run.logs.length > 0 && (
         <JsonView
           label="Log"

@@ -6,7 +6,7 @@ import { threadRunsQuery } from '../queries.ts'
 /** Runs programs, and remembers which this page began. */
 export function useProgram(threadId: string) {
   const queryClient = useQueryClient()
-  const [begun, setBegun] = useState<ReadonlySet<string>>(new Set())
+  const [startedRuns, setStartedRuns] = useState<ReadonlySet<string>>(new Set())
   const start = useMutation({
     mutationFn: (program: string) =>
       answer(
@@ -16,12 +16,12 @@ export function useProgram(threadId: string) {
         }),
       ),
     onSuccess: (run) => {
-      setBegun((old) => new Set(old).add(run.id))
+      setStartedRuns((old) => new Set(old).add(run.id))
       queryClient.setQueryData(threadRunsQuery(threadId).queryKey, (old) => [
         run,
         ...(old ?? []).filter(({ id }) => id !== run.id),
       ])
     },
   })
-  return { begun, start }
+  return { startedRuns, start }
 }
