@@ -7,11 +7,11 @@ import { createQueryClient } from './lib/api.ts'
 import { configureCsp } from './lib/csp.ts'
 import { createAppRouter } from './routes.tsx'
 
-const place = document.getElementById('root')
-if (!place) throw new Error('The page has no element "root".')
+const root = document.getElementById('root')
+if (!root) throw new Error('The page has no element "root".')
 
 configureCsp()
-createRoot(place).render(
+createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={createQueryClient()}>
       <RouterProvider router={createAppRouter()} />

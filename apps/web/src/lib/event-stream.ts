@@ -15,7 +15,7 @@ const NAME = 'loadout-events'
 /** Browsers do not come back by themselves from an answer that is no stream, such as a session that has ended. */
 const AGAIN_MS = 3_000
 
-export function openStream(types: readonly string[], tell: (told: StreamEvent) => void): () => void {
+export function openStream(types: readonly string[], tell: (event: StreamEvent) => void): () => void {
   const { locks } = navigator as { locks?: LockManager }
   if (!locks) return readStream({ types, tell })
   const channel = new BroadcastChannel(NAME)
@@ -44,10 +44,10 @@ export function openStream(types: readonly string[], tell: (told: StreamEvent) =
       leads = own
       const close = readStream({
         types,
-        tell(told) {
-          if (told.what !== 'event') own.last = told.what === 'ready' ? { ...told, gap: false } : told
-          channel.postMessage(told)
-          tell(told)
+        tell(event) {
+          if (event.what !== 'event') own.last = event.what === 'ready' ? { ...event, gap: false } : event
+          channel.postMessage(event)
+          tell(event)
         },
       })
       ending.signal.addEventListener('abort', () => {
@@ -70,7 +70,7 @@ interface Lead {
 
 interface Reading {
   types: readonly string[]
-  tell: (told: StreamEvent) => void
+  tell: (event: StreamEvent) => void
 }
 
 function readStream({ types, tell }: Reading): () => void {

@@ -19,7 +19,7 @@ interface Watched<Draft> {
   /** Goes on with what is here, over what is stored. */
   keep: (stored: Draft) => void
   /** After either, on the page: what was told of it is over. */
-  onAnswered: () => void
+  onResolved: () => void
 }
 
 export function useExternalChange<Draft>(watched: Watched<Draft>) {
@@ -34,7 +34,7 @@ export function useExternalChange<Draft>(watched: Watched<Draft>) {
   }, [news, isChanged, take])
   const by = (go: (stored: Draft) => void, to: Draft) => () => {
     go(to)
-    watched.onAnswered()
+    watched.onResolved()
   }
   return {
     elsewhere: news !== undefined && isChanged ? { take: by(take, news), keep: by(keep, news) } : undefined,
@@ -44,13 +44,13 @@ export function useExternalChange<Draft>(watched: Watched<Draft>) {
 
 interface SavedElsewhereProps {
   /** What is edited. */
-  what: string
+  noun: string
   take: () => void
   keep: () => void
 }
 
 /** Whoever saves last must know that they are not the only one. */
-export function EditConflict({ what, take, keep }: SavedElsewhereProps) {
+export function EditConflict({ noun, take, keep }: SavedElsewhereProps) {
   return (
     <div
       role="alert"
@@ -58,7 +58,7 @@ export function EditConflict({ what, take, keep }: SavedElsewhereProps) {
     >
       <CircleAlert aria-hidden className="size-4 shrink-0 text-act" />
       <p className="min-w-0 flex-1 basis-64">
-        This {what} was saved elsewhere while you changed it here. Yours would take the place of what was saved.
+        This {noun} was saved elsewhere while you changed it here. Yours would take the place of what was saved.
       </p>
       <span className="flex flex-wrap gap-2">
         <Button size="small" onClick={take}>

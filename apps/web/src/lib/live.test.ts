@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { CONCERNED, STORED } from './live.ts'
+import { COLLECTION_TOPICS, EVENT_TOPICS } from './live.ts'
 
 const source = (path: string) =>
   readFile(new URL(`../../../../../packages/loadout/src/${path}`, import.meta.url), 'utf8')
@@ -8,13 +8,13 @@ const source = (path: string) =>
 // A name that nobody sends would be a page that never learns.
 it('the live updates listen only to existing collections', async () => {
   const collections = await source('storage/collections.ts')
-  const known = new Set([...collections.matchAll(/^ {2}(\w+): spec\(/gm)].map(([, name]) => name))
-  expect(known.size).toBeGreaterThan(20)
-  expect(Object.keys(STORED).filter((name) => !known.has(name))).toEqual([])
+  const names = new Set([...collections.matchAll(/^ {2}(\w+): spec\(/gm)].map(([, name]) => name))
+  expect(names.size).toBeGreaterThan(20)
+  expect(Object.keys(COLLECTION_TOPICS).filter((name) => !names.has(name))).toEqual([])
 })
 
 it('the live updates listen only to existing events', async () => {
-  const known = new Set([...(await source('events.ts')).matchAll(/type: '([a-z-]+)'/g)].map(([, name]) => name))
-  expect(known.size).toBeGreaterThan(20)
-  expect(Object.keys(CONCERNED).filter((name) => !known.has(name))).toEqual([])
+  const names = new Set([...(await source('events.ts')).matchAll(/type: '([a-z-]+)'/g)].map(([, name]) => name))
+  expect(names.size).toBeGreaterThan(20)
+  expect(Object.keys(EVENT_TOPICS).filter((name) => !names.has(name))).toEqual([])
 })

@@ -24,7 +24,7 @@ export type Topic =
   | 'app'
   | 'users'
 
-export const CONCERNED: Record<string, readonly Topic[]> = {
+export const EVENT_TOPICS: Record<string, readonly Topic[]> = {
   'toolkit-registered': ['toolkits', 'tools', 'app', 'audit'],
   'toolkit-updated': ['toolkits', 'tools', 'app', 'audit'],
   'toolkit-switched': ['toolkits', 'tools', 'threads'],
@@ -53,7 +53,7 @@ export const CONCERNED: Record<string, readonly Topic[]> = {
 }
 
 /** What is written, here or by another process, is told by the collection that it is in. */
-export const STORED: Record<string, readonly Topic[]> = {
+export const COLLECTION_TOPICS: Record<string, readonly Topic[]> = {
   userServerConfigs: ['toolkits', 'tools', 'app'],
   userServerTools: ['toolkits', 'tools'],
   personalCatalogs: ['toolkits', 'tools'],
@@ -96,17 +96,17 @@ export function useLive(): Live {
 
 function follow(queryClient: QueryClient, tell: (live: Live) => void): () => void {
   const gathered = gather(queryClient)
-  const close = openStream(['behind', 'stored-changed', ...Object.keys(CONCERNED)], (told) => {
-    if (told.what === 'ready') {
+  const close = openStream(['behind', 'stored-changed', ...Object.keys(EVENT_TOPICS)], (event) => {
+    if (event.what === 'ready') {
       tell('live')
       // What is on its way now will be new.
-      if (told.gap) queryClient.invalidateQueries({}, { cancelRefetch: false })
-    } else if (told.what === 'away') {
+      if (event.gap) queryClient.invalidateQueries({}, { cancelRefetch: false })
+    } else if (event.what === 'away') {
       tell('away')
-      if (told.refused) queryClient.invalidateQueries({ queryKey: ['session'] })
-    } else if (told.type === 'behind') queryClient.invalidateQueries()
-    else if (told.type === 'stored-changed') gathered.add(STORED[collectionOf(told.data)] ?? [])
-    else gathered.add(CONCERNED[told.type] ?? [])
+      if (event.refused) queryClient.invalidateQueries({ queryKey: ['session'] })
+    } else if (event.type === 'behind') queryClient.invalidateQueries()
+    else if (event.type === 'stored-changed') gathered.add(COLLECTION_TOPICS[collectionOf(event.data)] ?? [])
+    else gathered.add(EVENT_TOPICS[event.type] ?? [])
   })
   return () => {
     close()

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { formatProblem } from './problems.tsx'
 
-it('problemWords shows the detail of a conflict first, and the kind of every other problem first', () => {
-  const told = { title: 'This meets something that is already there', detail: 'You are the last operator.' }
+it('formatProblem shows the detail of a conflict first, and the kind of every other problem first', () => {
+  const problem = { title: 'This meets something that is already there', detail: 'You are the last operator.' }
   const action = 'Make somebody else one first.'
-  expect(formatProblem({ ...told, type: 'urn:loadout:problem:conflict', action })).toEqual({
-    ...told,
-    title: told.detail,
+  expect(formatProblem({ ...problem, type: 'urn:loadout:problem:conflict', action })).toEqual({
+    ...problem,
+    title: problem.detail,
     action,
   })
-  expect(formatProblem({ ...told, type: 'urn:loadout:problem:read-only', action })).toEqual({ ...told, action })
+  expect(formatProblem({ ...problem, type: 'urn:loadout:problem:read-only', action })).toEqual({ ...problem, action })
 })

@@ -11,7 +11,7 @@ export type Theme = 'light' | 'system' | 'dark'
 
 const KEY = 'loadout-theme'
 
-export function wornTheme(): Theme {
+export function currentTheme(): Theme {
   try {
     const stored = window.localStorage.getItem(KEY)
     return stored === 'light' || stored === 'dark' ? stored : 'system'
@@ -21,7 +21,7 @@ export function wornTheme(): Theme {
 }
 
 export function setTheme(theme: Theme): void {
-  if (theme === wornTheme()) return
+  if (theme === currentTheme()) return
   try {
     window.localStorage.setItem(KEY, theme)
   } catch {
@@ -39,13 +39,13 @@ function subscribe(changed: () => void): () => void {
   }
 }
 
-export const useTheme = (): Theme => useSyncExternalStore(subscribe, wornTheme)
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, currentTheme)
 
 /**
  * A theme goes with its user: what is chosen is worn at once and stored, and what was chosen elsewhere is worn here. The browser keeps
  * what it wore last, so that the next load begins with it. At the door, where nobody is known, it is the browser's alone.
  */
-const useIsKnown = (): boolean => Boolean(useSession()?.user)
+const useIsSignedIn = (): boolean => Boolean(useSession()?.user)
 
 export function useUserTheme(): readonly [Theme, (theme: Theme) => void] {
   const queryClient = useQueryClient()
@@ -61,7 +61,7 @@ export function useUserTheme(): readonly [Theme, (theme: Theme) => void] {
 
 /** Follows what is stored, wherever it was chosen. */
 export function useStoredTheme(): void {
-  const { data: stored } = useQuery({ ...preferencesQuery(), enabled: useIsKnown(), select: ({ theme }) => theme })
+  const { data: stored } = useQuery({ ...preferencesQuery(), enabled: useIsSignedIn(), select: ({ theme }) => theme })
   useEffect(() => {
     if (stored) setTheme(stored)
   }, [stored])
@@ -69,12 +69,12 @@ export function useStoredTheme(): void {
 
 /** For who has just come in, so that the first page is in their theme at once. */
 export async function applyStoredTheme(queryClient: QueryClient): Promise<void> {
-  const known = await queryClient.fetchQuery(preferencesQuery()).catch(() => undefined)
-  if (known) setTheme(known.theme)
+  const preferences = await queryClient.fetchQuery(preferencesQuery()).catch(() => undefined)
+  if (preferences) setTheme(preferences.theme)
 }
 
 /** Who is new has none stored: what they chose at the door stays. */
 export async function saveTheme(): Promise<void> {
-  const theme = wornTheme()
+  const theme = currentTheme()
   if (theme !== 'system') await answer(client.api.preferences.$patch({ json: { theme } })).catch(() => {})
 }

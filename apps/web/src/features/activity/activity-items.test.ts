@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { actionWords, happeningsOf, summaryOf } from './activity-items.ts'
+import { formatAction, summaryOf, toActivityItems } from './activity-items.ts'
 import type { AuditEntry } from './queries.ts'
 
 const line = (id: string, more: Partial<AuditEntry>): AuditEntry => ({
@@ -20,7 +20,7 @@ const line = (id: string, more: Partial<AuditEntry>): AuditEntry => ({
 
 describe('the activity list', () => {
   it('merges the two log entries of a call into its final state', () => {
-    const found = happeningsOf([
+    const found = toActivityItems([
       line('5', { callId: 'b', outcome: 'started', detail: { arguments: {} } }),
       line('4', { callId: 'a', outcome: 'ok', detail: { durationMs: 3 } }),
       line('3', { callId: 'x', action: 'approval_answered', outcome: 'allowed' }),
@@ -41,7 +41,7 @@ describe('the activity list', () => {
   })
 
   it('has a label for every action, also an unknown one', () => {
-    expect(['mcp_tool_call', 'order_paid', 'constructor'].map(actionWords)).toEqual([
+    expect(['mcp_tool_call', 'order_paid', 'constructor'].map(formatAction)).toEqual([
       'Call',
       'Order paid',
       'Constructor',

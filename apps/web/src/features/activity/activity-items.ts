@@ -18,25 +18,25 @@ export interface ActivityItem {
 export const CALL = 'mcp_tool_call'
 
 /** The newest first, as they came; a call stands where its newest line does. */
-export function happeningsOf(lines: readonly AuditEntry[]): ActivityItem[] {
+export function toActivityItems(entries: readonly AuditEntry[]): ActivityItem[] {
   const calls = new Map<string, ActivityItem>()
-  const found: ActivityItem[] = []
-  for (const line of lines) {
-    const known = line.action === CALL && line.callId ? calls.get(line.callId) : undefined
-    if (known) {
-      known.detail = { ...line.detail, ...known.detail }
+  const items: ActivityItem[] = []
+  for (const entry of entries) {
+    const existing = entry.action === CALL && entry.callId ? calls.get(entry.callId) : undefined
+    if (existing) {
+      existing.detail = { ...entry.detail, ...existing.detail }
       continue
     }
-    const { id, at, action, ref, source, callId, threadId, runId, outcome, detail } = line
+    const { id, at, action, ref, source, callId, threadId, runId, outcome, detail } = entry
     const toolkit = source.startsWith('mcp:') ? source.slice(4) : undefined
-    const one = { key: id, at, action, ref, toolkit, callId, threadId, runId, outcome, detail }
-    found.push(one)
-    if (action === CALL && callId) calls.set(callId, one)
+    const item = { key: id, at, action, ref, toolkit, callId, threadId, runId, outcome, detail }
+    items.push(item)
+    if (action === CALL && callId) calls.set(callId, item)
   }
-  return found
+  return items
 }
 
-const WORDS: Record<string, string> = {
+const ACTION_LABELS: Record<string, string> = {
   mcp_tool_call: 'Call',
   toolkit_registered: 'Server added',
   toolkit_updated: 'Server changed',
@@ -58,12 +58,12 @@ const WORDS: Record<string, string> = {
   api_key_revoked: 'API key revoked',
 }
 
-export const ACTIONS = Object.keys(WORDS)
+export const ACTIONS = Object.keys(ACTION_LABELS)
 
 /** Others may write to the log, too: their words are shown as they are. */
-export function actionWords(action: string): string {
-  const known = Object.hasOwn(WORDS, action) ? WORDS[action] : undefined
-  if (known) return known
+export function formatAction(action: string): string {
+  const label = Object.hasOwn(ACTION_LABELS, action) ? ACTION_LABELS[action] : undefined
+  if (label) return label
   const text = action.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -6,25 +6,25 @@ import { formatDuration } from '../../ui/data/format-time.ts'
 import { JsonView } from '../../ui/data/json-view.tsx'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { type Chip, StatusChip } from '../threads/chat/status-chip.tsx'
-import { type ActivityItem, actionWords, CALL, happeningsOf, summaryOf } from './activity-items.ts'
+import { type ActivityItem, CALL, formatAction, summaryOf, toActivityItems } from './activity-items.ts'
 import { callEntriesQuery } from './queries.ts'
 
-const OUTCOMES: Record<string, { chip: Chip; words: string }> = {
-  started: { chip: 'busy', words: 'Started' },
-  ok: { chip: 'done', words: 'Done' },
-  allowed: { chip: 'done', words: 'Allowed' },
-  'tool-error': { chip: 'failed', words: 'The tool failed' },
-  failed: { chip: 'failed', words: 'Failed' },
-  denied: { chip: 'off', words: 'Denied' },
-  expired: { chip: 'off', words: 'Expired' },
-  limited: { chip: 'failed', words: 'Limit reached' },
-  'sign-in-needed': { chip: 'asked', words: 'Sign-in needed' },
+const OUTCOMES: Record<string, { chip: Chip; label: string }> = {
+  started: { chip: 'busy', label: 'Started' },
+  ok: { chip: 'done', label: 'Done' },
+  allowed: { chip: 'done', label: 'Allowed' },
+  'tool-error': { chip: 'failed', label: 'The tool failed' },
+  failed: { chip: 'failed', label: 'Failed' },
+  denied: { chip: 'off', label: 'Denied' },
+  expired: { chip: 'off', label: 'Expired' },
+  limited: { chip: 'failed', label: 'Limit reached' },
+  'sign-in-needed': { chip: 'asked', label: 'Sign-in needed' },
 }
 
 /** One thing that happened, in a line; open, with all that the log has of it. */
-export function HappeningRow({ happening }: { happening: ActivityItem }) {
+export function ActivityRow({ item }: { item: ActivityItem }) {
   const [open, setOpen] = useState(false)
-  const { at, action, ref, outcome, detail, toolkit } = happening
+  const { at, action, ref, outcome, detail, toolkit } = item
   const duration = typeof detail.durationMs === 'number' ? formatDuration(detail.durationMs) : undefined
   return (
     <li>
@@ -39,31 +39,31 @@ export function HappeningRow({ happening }: { happening: ActivityItem }) {
             title={new Date(at).toLocaleString()}
             className="shrink-0 text-xs text-ink-muted tabular-nums sm:w-32"
           >
-            {momentWords(at)}
+            {formatMoment(at)}
           </time>
           <span className="flex min-w-0 flex-1 basis-full flex-wrap items-baseline gap-x-2 pl-7 sm:basis-auto sm:pl-0">
             {action === CALL ? (
               <code className="min-w-0 font-mono text-[0.8125rem] wrap-anywhere">{ref}</code>
             ) : (
-              <span className="text-sm font-medium">{actionWords(action)}</span>
+              <span className="text-sm font-medium">{formatAction(action)}</span>
             )}
             {action !== CALL && <span className="truncate text-[0.8125rem] text-ink-muted">{ref ?? toolkit}</span>}
           </span>
           {duration && <span className="shrink-0 text-xs text-ink-muted tabular-nums">{duration}</span>}
           <span className="flex shrink-0 justify-end sm:w-36">{outcome && <OutcomeChip outcome={outcome} />}</span>
         </summary>
-        {open && <HappeningDetail happening={happening} />}
+        {open && <ActivityDetail item={item} />}
       </details>
     </li>
   )
 }
 
 function OutcomeChip({ outcome }: { outcome: string }) {
-  const known = Object.hasOwn(OUTCOMES, outcome) ? OUTCOMES[outcome] : undefined
-  return <StatusChip chip={known?.chip ?? 'waiting'}>{known?.words ?? outcome}</StatusChip>
+  const look = Object.hasOwn(OUTCOMES, outcome) ? OUTCOMES[outcome] : undefined
+  return <StatusChip chip={look?.chip ?? 'waiting'}>{look?.label ?? outcome}</StatusChip>
 }
 
-const momentWords = (at: string) => {
+const formatMoment = (at: string) => {
   const moment = new Date(at)
   const isToday = moment.toDateString() === new Date().toDateString()
   const time = moment.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
@@ -72,20 +72,20 @@ const momentWords = (at: string) => {
 
 const link = 'font-medium text-accent underline underline-offset-4'
 
-function HappeningDetail({ happening }: { happening: ActivityItem }) {
-  const { callId, threadId, runId, action } = happening
+function ActivityDetail({ item }: { item: ActivityItem }) {
+  const { callId, threadId, runId, action } = item
   const isCall = action === CALL && callId !== null
   // A filter may have left one of the lines of a call away.
-  const { data: lines, isPending } = useQuery({ ...callEntriesQuery(callId ?? ''), enabled: isCall })
-  const whole = lines && isCall ? happeningsOf(lines.filter((line) => line.action === CALL))[0] : happening
-  const { detail } = whole ?? happening
+  const { data: entries, isPending } = useQuery({ ...callEntriesQuery(callId ?? ''), enabled: isCall })
+  const whole = entries && isCall ? toActivityItems(entries.filter((entry) => entry.action === CALL))[0] : item
+  const { detail } = whole ?? item
   const facts: Array<[string, unknown]> = [
     ['Asked for by', detail.caller],
     ['Decided', detail.decision],
     ['Because', detail.reason],
     ['Error', detail.errorCode],
-    ['Arguments', sizeWords(detail.argumentSize)],
-    ['Result', sizeWords(detail.resultSize)],
+    ['Arguments', formatBytes(detail.argumentSize)],
+    ['Result', formatBytes(detail.resultSize)],
   ]
   return (
     <div className="grid gap-3 border-t bg-surface px-4 py-3 sm:pl-11">
@@ -93,9 +93,9 @@ function HappeningDetail({ happening }: { happening: ActivityItem }) {
       <dl className="flex flex-wrap gap-x-6 gap-y-2 text-[0.8125rem]">
         {facts.map(([label, value]) => typeof value === 'string' && <Fact key={label} label={label} value={value} />)}
         {callId && <Fact label="Call" value={callId} mono />}
-        <Fact label="Line" value={happening.key} mono />
+        <Fact label="Line" value={item.key} mono />
       </dl>
-      {!isCall && <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">{summaryOf(happening)}</p>}
+      {!isCall && <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">{summaryOf(item)}</p>}
       {isCall && detail.arguments !== undefined && (
         <JsonView label="Arguments, without secrets" value={detail.arguments} />
       )}
@@ -126,7 +126,7 @@ function Fact({ label, value, mono = false }: { label: string; value: string; mo
   )
 }
 
-export function sizeWords(bytes: unknown): string | undefined {
+export function formatBytes(bytes: unknown): string | undefined {
   if (typeof bytes !== 'number') return undefined
   if (bytes < 1000) return `${bytes} bytes`
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`

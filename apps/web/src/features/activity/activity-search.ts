@@ -39,18 +39,18 @@ const HOUR_MS = 3_600_000
 const LENGTHS: Record<Range, number> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS }
 
 const isRange = (text: string | undefined): text is Range => RANGES.some((range) => range === text)
-export const rangeOf = (text: string | undefined, usual: Range): Range => (isRange(text) ? text : usual)
+export const rangeOf = (text: string | undefined, fallback: Range): Range => (isRange(text) ? text : fallback)
 
 /** What the log is asked for. What an address has and the log does not know is left away. */
 export function auditQuery(search: ActivitySearch, now: Date) {
   const { toolkit, tool, action, outcome, thread, range } = search
-  const caller = (['direct', 'code', 'workflow'] as const).find((one) => one === search.caller)
-  const decision = (['allow', 'ask', 'deny'] as const).find((one) => one === search.decision)
+  const caller = (['direct', 'code', 'workflow'] as const).find((value) => value === search.caller)
+  const decision = (['allow', 'ask', 'deny'] as const).find((value) => value === search.decision)
   const from = isRange(range) ? new Date(now.getTime() - LENGTHS[range]).toISOString() : momentOf(search.from)
   const to = isRange(range) ? undefined : momentOf(search.to)
-  const given = { toolkit, ref: tool, action, outcome, threadId: thread, caller, decision, from, to }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value)) as {
-    [K in keyof typeof given]?: NonNullable<(typeof given)[K]>
+  const filters = { toolkit, ref: tool, action, outcome, threadId: thread, caller, decision, from, to }
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value)) as {
+    [K in keyof typeof filters]?: NonNullable<(typeof filters)[K]>
   }
 }
 

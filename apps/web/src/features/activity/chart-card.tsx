@@ -4,7 +4,7 @@ import { Card } from '../../ui/data/card.tsx'
 import { Segmented } from '../../ui/form/choice.tsx'
 
 /** A part of a chart, in the words of its table. */
-export interface Part {
+export interface Series {
   label: string
   color: string
 }
@@ -12,7 +12,7 @@ export interface Part {
 interface ChartCardProps {
   title: string
   /** What is what, where there is more than one thing. */
-  parts?: readonly Part[]
+  series?: readonly Series[]
   head: readonly string[]
   rows: ReadonlyArray<readonly (string | number)[]>
   children: ReactNode
@@ -24,7 +24,7 @@ const VIEWS = [
 ] as const
 
 /** A chart, and the same numbers as a table for who cannot or does not want to read it. */
-export function ChartCard({ title, parts, head, rows, children }: ChartCardProps) {
+export function ChartCard({ title, series, head, rows, children }: ChartCardProps) {
   const [view, setView] = useState<'chart' | 'table'>('chart')
   const id = useId()
   return (
@@ -39,7 +39,7 @@ export function ChartCard({ title, parts, head, rows, children }: ChartCardProps
         <p className="flex h-56 items-center justify-center text-sm text-ink-muted">There were no calls.</p>
       ) : view === 'chart' ? (
         <div className="flex h-56 flex-col gap-2 text-xs">
-          {parts && <Legend title={title} parts={parts} />}
+          {series && <Legend title={title} series={series} />}
           <div
             role="img"
             aria-label={`${title}, as a chart. The table has the same numbers.`}
@@ -88,10 +88,10 @@ export function ChartCard({ title, parts, head, rows, children }: ChartCardProps
   )
 }
 
-function Legend({ title, parts }: { title: string; parts: readonly Part[] }) {
+function Legend({ title, series }: { title: string; series: readonly Series[] }) {
   return (
     <ul aria-label={`${title}: colours`} className="flex flex-wrap gap-x-4 gap-y-1 text-ink-muted">
-      {parts.map(({ label, color }) => (
+      {series.map(({ label, color }) => (
         <li key={label} className="flex items-center gap-1.5">
           <svg aria-hidden viewBox="0 0 10 10" className="size-2.5 shrink-0">
             <rect width="10" height="10" rx="2" fill={color} />

@@ -13,8 +13,8 @@ import {
   YAxis,
 } from 'recharts'
 import { formatDuration } from '../../ui/data/format-time.ts'
-import { sizeWords } from './activity-row.tsx'
-import type { Part } from './chart-card.tsx'
+import { formatBytes } from './activity-row.tsx'
+import type { Series } from './chart-card.tsx'
 import type { UsageHistory } from './queries.ts'
 
 type Row = UsageHistory['buckets'][number] & { time: string }
@@ -45,11 +45,11 @@ const time = <XAxis dataKey="time" {...axis} minTickGap={28} />
 const DONE = { label: 'Done', color: 'var(--accent)' }
 const REFUSED = { label: 'Refused', color: 'var(--line-strong)' }
 const ERRORS = { label: 'Errors', color: 'var(--bad)' }
-const HALF = { label: 'Half within', color: 'var(--accent)' }
-const MOST = { label: '95% within', color: 'var(--act)' }
-export const CALLS_PARTS: readonly Part[] = [DONE, REFUSED, ERRORS]
-export const DURATION_PARTS: readonly Part[] = [HALF, MOST]
-export const TOOLS_PARTS: readonly Part[] = [DONE, ERRORS]
+const P50 = { label: 'Half within', color: 'var(--accent)' }
+const P95 = { label: '95% within', color: 'var(--act)' }
+export const CALLS_SERIES: readonly Series[] = [DONE, REFUSED, ERRORS]
+export const DURATION_SERIES: readonly Series[] = [P50, P95]
+export const TOOLS_SERIES: readonly Series[] = [DONE, ERRORS]
 
 export function CallsChart({ rows }: { rows: readonly Row[] }) {
   const done = rows.map((row) => ({ ...row, done: row.calls - row.errors - row.refused }))
@@ -76,11 +76,11 @@ export function DurationChart({ rows }: { rows: readonly Row[] }) {
         {time}
         <YAxis {...axis} tickFormatter={(value: number) => formatDuration(value)} />
         <Tooltip {...tooltip} formatter={(value) => formatDuration(Number(value))} />
-        <Line dataKey="p50" name={HALF.label} stroke={HALF.color} strokeWidth={2} connectNulls dot={DOT} {...still} />
+        <Line dataKey="p50" name={P50.label} stroke={P50.color} strokeWidth={2} connectNulls dot={DOT} {...still} />
         <Line
           dataKey="p95"
-          name={MOST.label}
-          stroke={MOST.color}
+          name={P95.label}
+          stroke={P95.color}
           strokeWidth={2}
           strokeDasharray="4 3"
           connectNulls
@@ -98,8 +98,8 @@ export function SizeChart({ rows }: { rows: readonly Row[] }) {
       <AreaChart data={[...rows]} margin={{ left: -2, right: 4, top: 4 }} accessibilityLayer={false}>
         {grid}
         {time}
-        <YAxis {...axis} tickFormatter={(value: number) => sizeWords(value) ?? ''} />
-        <Tooltip {...tooltip} formatter={(value) => sizeWords(Number(value))} />
+        <YAxis {...axis} tickFormatter={(value: number) => formatBytes(value) ?? ''} />
+        <Tooltip {...tooltip} formatter={(value) => formatBytes(Number(value))} />
         <Area dataKey="resultBytes" name="Results" stroke="var(--accent)" fill="var(--accent-soft)" {...still} />
       </AreaChart>
     </ResponsiveContainer>

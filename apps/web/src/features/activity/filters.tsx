@@ -6,7 +6,7 @@ import { cn } from '../../ui/cn.ts'
 import { Button } from '../../ui/form/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Input, Select } from '../../ui/form/input.tsx'
-import { ACTIONS, actionWords } from './activity-items.ts'
+import { ACTIONS, formatAction } from './activity-items.ts'
 import { type ActivitySearch, countFilters } from './activity-search.ts'
 
 type Filter = Exclude<keyof ActivitySearch, 'tab'>
@@ -87,7 +87,7 @@ export function Filters({ search, onChange }: FiltersProps) {
           any="Everything"
           value={search.action}
           onChange={set('action')}
-          options={Object.fromEntries(ACTIONS.map((action) => [action, actionWords(action)]))}
+          options={Object.fromEntries(ACTIONS.map((action) => [action, formatAction(action)]))}
         />
         <Choice label="Outcome" any="Any" value={search.outcome} onChange={set('outcome')} options={OUTCOMES} />
         <Choice label="Asked for by" any="Anybody" value={search.caller} onChange={set('caller')} options={CALLERS} />
@@ -137,9 +137,9 @@ function Choice({ label, any, value = '', options, onChange }: ChoiceProps) {
         <Select {...control} value={value} onChange={(event) => onChange(event.target.value)}>
           <option value="">{any}</option>
           {value !== '' && !Object.hasOwn(options, value) && <option value={value}>{value}</option>}
-          {Object.entries(options).map(([key, words]) => (
+          {Object.entries(options).map(([key, optionLabel]) => (
             <option key={key} value={key}>
-              {words}
+              {optionLabel}
             </option>
           ))}
         </Select>

@@ -7,8 +7,8 @@ import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { SwitchField } from '../../ui/form/switch-field.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/overlay/menu.tsx'
-import { happeningsOf } from './activity-items.ts'
-import { HappeningRow } from './activity-row.tsx'
+import { toActivityItems } from './activity-items.ts'
+import { ActivityRow } from './activity-row.tsx'
 import { type ActivitySearch, auditQuery, hasFilters } from './activity-search.ts'
 import { Filters } from './filters.tsx'
 import { type LogPage, logQuery, MAX_ENTRIES, PAGE } from './queries.ts'
@@ -23,8 +23,8 @@ interface LogTabProps {
 export function LogTab({ search, onSearch }: LogTabProps) {
   const [live, setLive] = useState(true)
   const log = useInfiniteQuery(logQuery(search, live))
-  const looked = lookedAt(search, log.data?.pages ?? [])
-  const happenings = log.data && happeningsOf(log.data.pages.flatMap(({ items }) => items))
+  const searched = countSearched(search, log.data?.pages ?? [])
+  const items = log.data && toActivityItems(log.data.pages.flatMap(({ items }) => items))
   return (
     <div className="grid gap-5">
       <Filters search={search} onChange={onSearch} />
@@ -33,26 +33,26 @@ export function LogTab({ search, onSearch }: LogTabProps) {
         <Export search={search} />
       </div>
       {log.error && <ProblemNotice error={log.error} />}
-      {!happenings && !log.error && <LoadingLog />}
-      {happenings?.length === 0 && (
-        <NothingHappened isFiltered={hasFilters(search)} looked={log.hasNextPage ? looked : 0} />
+      {!items && !log.error && <LoadingLog />}
+      {items?.length === 0 && (
+        <NothingHappened isFiltered={hasFilters(search)} searched={log.hasNextPage ? searched : 0} />
       )}
-      {happenings && happenings.length > 0 && (
+      {items && items.length > 0 && (
         <ol className={card} aria-label="What happened" aria-busy={log.isPlaceholderData}>
-          {happenings.map((happening) => (
-            <HappeningRow key={happening.callId ?? happening.key} happening={happening} />
+          {items.map((item) => (
+            <ActivityRow key={item.callId ?? item.key} item={item} />
           ))}
         </ol>
       )}
       {log.hasNextPage && (
         <div className="grid justify-items-center gap-2">
-          {looked > 0 && happenings && happenings.length > 0 && (
+          {searched > 0 && items && items.length > 0 && (
             <p className="text-sm text-ink-muted">
-              These are all that fit among the newest {looked.toLocaleString('en')} lines. There are older ones.
+              These are all that fit among the newest {searched.toLocaleString('en')} lines. There are older ones.
             </p>
           )}
           <Button aria-disabled={log.isFetchingNextPage} onClick={() => !log.isFetchingNextPage && log.fetchNextPage()}>
-            {log.isFetchingNextPage ? 'Loading…' : looked > 0 ? 'Look further back' : 'Show older lines'}
+            {log.isFetchingNextPage ? 'Loading…' : searched > 0 ? 'Look further back' : 'Show older lines'}
           </Button>
         </div>
       )}
@@ -61,7 +61,7 @@ export function LogTab({ search, onSearch }: LogTabProps) {
 }
 
 /** How many lines were looked through, where the last page is short because the server stopped looking; else 0. */
-function lookedAt({ caller, decision }: ActivitySearch, pages: readonly LogPage[]): number {
+function countSearched({ caller, decision }: ActivitySearch, pages: readonly LogPage[]): number {
   const isLookedInto = Boolean(caller || decision)
   const last = pages.at(-1)
   if (!isLookedInto || !last?.nextCursor || last.items.length >= PAGE) return 0
@@ -92,10 +92,10 @@ function Export({ search }: { search: ActivitySearch }) {
   )
 }
 
-function NothingHappened({ isFiltered, looked }: { isFiltered: boolean; looked: number }) {
-  if (looked > 0)
+function NothingHappened({ isFiltered, searched }: { isFiltered: boolean; searched: number }) {
+  if (searched > 0)
     return (
-      <Empty icon={Activity} title={`Nothing among the newest ${looked.toLocaleString('en')} lines`}>
+      <Empty icon={Activity} title={`Nothing among the newest ${searched.toLocaleString('en')} lines`}>
         There are older ones that may fit. Look further back, or take a filter away.
       </Empty>
     )

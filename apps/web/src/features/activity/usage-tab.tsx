@@ -6,21 +6,21 @@ import { formatAgo, formatDuration } from '../../ui/data/format-time.ts'
 import { Meter } from '../../ui/data/meter.tsx'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Segmented } from '../../ui/form/choice.tsx'
-import { sizeWords } from './activity-row.tsx'
+import { formatBytes } from './activity-row.tsx'
 import { type ActivitySearch, RANGES, type Range, rangeOf } from './activity-search.ts'
 import { ChartCard } from './chart-card.tsx'
 import {
-  CALLS_PARTS,
+  CALLS_SERIES,
   CallsChart,
-  DURATION_PARTS,
+  DURATION_SERIES,
   DurationChart,
   SizeChart,
-  TOOLS_PARTS,
+  TOOLS_SERIES,
   ToolsChart,
 } from './charts.tsx'
 import { historyQuery, type Usage, type UsageHistory, usageQuery } from './queries.ts'
 
-const WORDS: Record<Range, string> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' }
+const RANGE_LABELS: Record<Range, string> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' }
 
 interface UsageTabProps {
   search: ActivitySearch
@@ -37,7 +37,7 @@ export function UsageTab({ search, onSearch }: UsageTabProps) {
         <Segmented
           label="Time"
           value={range}
-          options={RANGES.map((value) => ({ value, label: WORDS[value] }))}
+          options={RANGES.map((value) => ({ value, label: RANGE_LABELS[value] }))}
           onChange={(next) => onSearch({ range: next })}
         />
       </div>
@@ -90,7 +90,7 @@ function Totals({ total }: { total: UsageHistory['total'] }) {
     ['Refused', total.refused.toLocaleString('en')],
     ['Half within', total.p50 === undefined ? '–' : formatDuration(total.p50)],
     ['95% within', total.p95 === undefined ? '–' : formatDuration(total.p95)],
-    ['Results', sizeWords(total.resultBytes)],
+    ['Results', formatBytes(total.resultBytes)],
   ]
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-2xl border bg-line shadow-flat sm:grid-cols-3 lg:grid-cols-6">
@@ -105,13 +105,13 @@ function Totals({ total }: { total: UsageHistory['total'] }) {
 }
 
 function Charts({ history, range }: { history: UsageHistory; range: Range }) {
-  const rows = history.buckets.map((bucket) => ({ ...bucket, time: timeWords(bucket.at, range) }))
+  const rows = history.buckets.map((bucket) => ({ ...bucket, time: formatBucketTime(bucket.at, range) }))
   const ms = (value: number | undefined) => (value === undefined ? '–' : formatDuration(value))
   return (
     <div className="grid gap-5 lg:grid-cols-2">
       <ChartCard
         title="Calls"
-        parts={CALLS_PARTS}
+        series={CALLS_SERIES}
         head={['Time', 'Calls', 'Errors', 'Refused']}
         rows={rows.map(({ time, calls, errors, refused }) => [time, calls, errors, refused])}
       >
@@ -119,7 +119,7 @@ function Charts({ history, range }: { history: UsageHistory; range: Range }) {
       </ChartCard>
       <ChartCard
         title="How long they took"
-        parts={DURATION_PARTS}
+        series={DURATION_SERIES}
         head={['Time', 'Half within', '95% within']}
         rows={rows.map(({ time, p50, p95 }) => [time, ms(p50), ms(p95)])}
       >
@@ -127,7 +127,7 @@ function Charts({ history, range }: { history: UsageHistory; range: Range }) {
       </ChartCard>
       <ChartCard
         title="Tools called most"
-        parts={TOOLS_PARTS}
+        series={TOOLS_SERIES}
         head={['Name', 'Calls', 'Errors', 'Half within', '95% within']}
         rows={history.tools.map(({ ref, calls, errors, p50, p95 }) => [ref, calls, errors, ms(p50), ms(p95)])}
       >
@@ -136,7 +136,7 @@ function Charts({ history, range }: { history: UsageHistory; range: Range }) {
       <ChartCard
         title="Size of results"
         head={['Time', 'Results']}
-        rows={rows.map(({ time, resultBytes }) => [time, sizeWords(resultBytes) ?? ''])}
+        rows={rows.map(({ time, resultBytes }) => [time, formatBytes(resultBytes) ?? ''])}
       >
         <SizeChart rows={rows} />
       </ChartCard>
@@ -144,7 +144,7 @@ function Charts({ history, range }: { history: UsageHistory; range: Range }) {
   )
 }
 
-function timeWords(at: string, range: Range): string {
+function formatBucketTime(at: string, range: Range): string {
   const moment = new Date(at)
   if (range === '30d') return moment.toLocaleDateString([], { month: 'short', day: 'numeric' })
   const time = moment.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })

@@ -10,13 +10,13 @@ import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Segmented } from '../../ui/form/choice.tsx'
 import { OutcomeMark } from './approval-outcome.tsx'
-import type { AnsweredStatus } from './approvals-search.ts'
-import { type Approval, answeredApprovalsQuery } from './queries.ts'
+import type { FinalStatus } from './approvals-search.ts'
+import { type Approval, settledApprovalsQuery } from './queries.ts'
 import { toolOf } from './risk.ts'
 import { timeAgo } from './time-left.ts'
 import { useNow } from './use-now.ts'
 
-type Filter = 'all' | AnsweredStatus
+type Filter = 'all' | FinalStatus
 const FILTERS = [
   { value: 'all', label: 'All' },
   { value: 'allowed', label: 'Allowed' },
@@ -26,13 +26,13 @@ const FILTERS = [
 
 const route = getRouteApi('/shell/approvals')
 
-export function Answered() {
+export function ApprovalHistory() {
   const { answered: filter = 'all' } = route.useSearch()
   const navigate = route.useNavigate()
   const setFilter = (next: Filter) =>
     navigate({ search: next === 'all' ? {} : { answered: next }, replace: true, resetScroll: false })
-  const query = useInfiniteQuery(answeredApprovalsQuery(filter === 'all' ? undefined : filter))
-  const shown = query.data?.pages.flatMap(({ items }) => items).filter(({ status }) => status !== 'pending') ?? []
+  const query = useInfiniteQuery(settledApprovalsQuery(filter === 'all' ? undefined : filter))
+  const approvals = query.data?.pages.flatMap(({ items }) => items).filter(({ status }) => status !== 'pending') ?? []
   return (
     <section aria-labelledby="answered" className="grid gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3">
@@ -43,11 +43,11 @@ export function Answered() {
       </div>
       {query.error && <ProblemNotice error={query.error} />}
       {query.isPending && <LoadingRows />}
-      {query.data && shown.length === 0 && <p className="text-sm text-ink-muted">{nothing(filter)}</p>}
-      {shown.length > 0 && (
+      {query.data && approvals.length === 0 && <p className="text-sm text-ink-muted">{emptyText(filter)}</p>}
+      {approvals.length > 0 && (
         <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">
-          {shown.map((approval) => (
-            <AnsweredRow key={approval.id} approval={approval} />
+          {approvals.map((approval) => (
+            <HistoryRow key={approval.id} approval={approval} />
           ))}
         </ul>
       )}
@@ -65,10 +65,10 @@ export function Answered() {
   )
 }
 
-const nothing = (filter: Filter): string =>
+const emptyText = (filter: Filter): string =>
   filter === 'all' ? 'Nothing was asked yet.' : `None of what is listed was ${filter}.`
 
-function AnsweredRow({ approval }: { approval: Approval }) {
+function HistoryRow({ approval }: { approval: Approval }) {
   const { data: toolkits } = useQuery(toolkitsQuery())
   const tool = toolOf(approval.ref, toolkits)
   const now = useNow(30_000)

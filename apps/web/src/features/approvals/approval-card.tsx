@@ -22,34 +22,34 @@ import { useNow } from './use-now.ts'
 export interface ApprovalCardProps {
   approval: Approval
   /** Once it is answered here. */
-  onAnswered?: ((answered: Approval) => void) | undefined
+  onResolved?: ((approval: Approval) => void) | undefined
 }
 
 export const cardId = ({ id }: Pick<Approval, 'id'>): string => `approval-${id}`
 
-export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps) {
+export function ApprovalCard({ approval, onResolved }: ApprovalCardProps) {
   const titleId = useId()
   const { data: toolkits } = useQuery(toolkitsQuery())
-  const asked = toolkits?.find(({ id }) => approval.ref.startsWith(`${id}.`))
-  const { data: whole } = useQuery(toolkitQuery(asked?.uscoId))
+  const toolkit = toolkits?.find(({ id }) => approval.ref.startsWith(`${id}.`))
+  const { data: whole } = useQuery(toolkitQuery(toolkit?.uscoId))
   const tool = toolOf(approval.ref, whole ? [whole] : toolkits)
   const edit = useEdit(approval, tool)
-  const answering = useAnswerApproval(approval, onAnswered)
-  const shown = answering.data ?? approval
+  const answering = useAnswerApproval(approval, onResolved)
+  const current = answering.data ?? approval
   const now = useNow(1000)
-  const isOpen = shown.status === 'pending' && timeLeft(shown.expiresAt, now) !== undefined
+  const isOpen = current.status === 'pending' && timeLeft(current.expiresAt, now) !== undefined
   const isLate = answering.isError && problemOf(answering.error).code === 'conflict'
-  const give = (given: ApprovalAnswer) => {
+  const submit = (answer: ApprovalAnswer) => {
     if (answering.isPending || !isOpen) return
-    const edited = given.decision === 'allow' ? edit.edited() : {}
-    if (edited) answering.mutate({ ...given, ...edited })
+    const edited = answer.decision === 'allow' ? edit.edited() : {}
+    if (edited) answering.mutate({ ...answer, ...edited })
   }
   const [keysOn] = useApprovalKeys()
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     // Only on the card itself: inside of it keys belong to what has the focus.
     if (!keysOn || event.target !== event.currentTarget || event.metaKey || event.ctrlKey || event.altKey) return
-    if (event.key.toLowerCase() === 'y') give({ decision: 'allow' })
-    if (event.key.toLowerCase() === 'n') give({ decision: 'deny' })
+    if (event.key.toLowerCase() === 'y') submit({ decision: 'allow' })
+    if (event.key.toLowerCase() === 'n') submit({ decision: 'deny' })
   }
   return (
     <article
@@ -60,17 +60,17 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps) {
       onKeyDown={onKeyDown}
       className="group grid min-w-0 gap-3 rounded-xl border bg-surface p-4 shadow-flat sm:p-5"
     >
-      <CardHeader approval={shown} tool={tool} titleId={titleId} isOpen={isOpen} />
+      <CardHeader approval={current} tool={tool} titleId={titleId} isOpen={isOpen} />
       <p className="text-sm wrap-anywhere">
         <span className="text-ink-muted">Why it is asked:</span> {approval.reason}
       </p>
       <ApprovalArguments approval={approval} tool={tool} edit={edit} isOpen={isOpen} />
       {answering.isError && !isLate && <ProblemNotice error={answering.error} />}
       {isOpen && !isLate ? (
-        <AnswerButtons approval={approval} tool={tool} busy={answering.isPending} onAnswer={give} keysOn={keysOn} />
+        <AnswerButtons approval={approval} tool={tool} busy={answering.isPending} onAnswer={submit} keysOn={keysOn} />
       ) : (
         <ApprovalOutcome
-          approval={shown}
+          approval={current}
           isLate={isLate}
           lateDetail={isLate ? problemOf(answering.error).detail : ''}
         />
@@ -111,7 +111,7 @@ function CardHeader({ approval, tool, titleId, isOpen }: HeaderProps) {
         {isOpen && <TimeLeft until={approval.expiresAt} />}
       </div>
       <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
-        <Asker approval={approval} /> <code className="font-mono">{approval.ref}</code>. {tool.risk.words}
+        <Asker approval={approval} /> <code className="font-mono">{approval.ref}</code>. {tool.risk.detail}
       </p>
     </header>
   )
@@ -131,10 +131,10 @@ function TimeLeft({ until }: { until: string }) {
 const link = 'font-medium text-accent underline underline-offset-4'
 
 function Asker({ approval: { caller, runId, threadId } }: { approval: Approval }) {
-  const who = { direct: 'A direct call', code: 'A program', workflow: 'A workflow' }[caller.type]
+  const callerLabel = { direct: 'A direct call', code: 'A program', workflow: 'A workflow' }[caller.type]
   return (
     <>
-      {who}
+      {callerLabel}
       {threadId && (
         <>
           {' in '}

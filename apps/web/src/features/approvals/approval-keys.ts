@@ -25,11 +25,11 @@ function subscribe(listener: () => void): () => void {
 export function useApprovalKeys(): [on: boolean, set: (on: boolean) => void] {
   const on = useSyncExternalStore(subscribe, isOn)
   const set = (next: boolean) => {
-    const kept = next ? 'on' : 'off'
+    const value = next ? 'on' : 'off'
     try {
-      window.localStorage.setItem(KEY, kept)
+      window.localStorage.setItem(KEY, value)
     } catch {
-      document.documentElement.dataset.approvalKeys = kept
+      document.documentElement.dataset.approvalKeys = value
     }
     window.dispatchEvent(new Event(CHANGED))
   }

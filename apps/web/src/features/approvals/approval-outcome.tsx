@@ -8,7 +8,11 @@ const LOOKS: Record<Approval['status'], { label: string; icon: LucideIcon; class
   expired: { label: 'Expired', icon: Clock, className: 'text-ink-muted' },
   pending: { label: 'Expired', icon: Clock, className: 'text-ink-muted' },
 }
-const HELD = { thread: 'for this conversation', tool: 'always for this tool', toolkit: 'always for this server' }
+const REMEMBERED_LABELS = {
+  thread: 'for this conversation',
+  tool: 'always for this tool',
+  toolkit: 'always for this server',
+}
 
 export function OutcomeMark({ approval }: { approval: Approval }) {
   const { label, icon: Icon, className } = LOOKS[approval.status]
@@ -16,7 +20,7 @@ export function OutcomeMark({ approval }: { approval: Approval }) {
     <span className={cn('inline-flex items-center gap-1.5 text-sm font-medium whitespace-nowrap', className)}>
       <Icon aria-hidden className="size-4" />
       {label}
-      {approval.remembered && <span className="font-normal">{HELD[approval.remembered]}</span>}
+      {approval.remembered && <span className="font-normal">{REMEMBERED_LABELS[approval.remembered]}</span>}
     </span>
   )
 }

@@ -8,7 +8,7 @@ import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Switch } from '../../ui/form/switch.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { Answered } from './answered-list.tsx'
+import { ApprovalHistory } from './answered-list.tsx'
 import { ApprovalCard, cardId } from './approval-card.tsx'
 import { useApprovalKeys } from './approval-keys.ts'
 import { InputCard, inputId } from './input-card.tsx'
@@ -50,7 +50,7 @@ function Inbox() {
     <>
       <Waiting approvals={approvals} inputs={inputs} isPending={isPending} />
       <div hidden={isPending}>
-        <Answered />
+        <ApprovalHistory />
       </div>
     </>
   )
@@ -67,7 +67,7 @@ function Waiting({ approvals, inputs, isPending }: WaitingProps) {
   const count = (approvals.data?.length ?? 0) + (inputs.data?.length ?? 0)
   const cards = [...(inputs.data ?? []).map(inputId), ...(approvals.data ?? []).map(cardId)]
   // The card goes with its answer; the next one is where the work goes on.
-  const goOn = (from: string) => {
+  const focusNext = (from: string) => {
     const at = cards.indexOf(from)
     const next = cards[at + 1] ?? cards[at - 1] ?? WAITING
     document.getElementById(next)?.focus()
@@ -91,10 +91,10 @@ function Waiting({ approvals, inputs, isPending }: WaitingProps) {
       {!isPending &&
         inputs.data
           ?.toReversed()
-          .map((input) => <InputCard key={input.id} input={input} onAnswered={() => goOn(inputId(input))} />)}
+          .map((input) => <InputCard key={input.id} input={input} onResolved={() => focusNext(inputId(input))} />)}
       {!isPending &&
         approvals.data?.map((approval) => (
-          <ApprovalCard key={approval.id} approval={approval} onAnswered={() => goOn(cardId(approval))} />
+          <ApprovalCard key={approval.id} approval={approval} onResolved={() => focusNext(cardId(approval))} />
         ))}
     </section>
   )

@@ -1,15 +1,15 @@
 /** What of this page stands in the address. */
 import { pickStrings } from '../../lib/url-search.ts'
 
-export const ENDS = ['allowed', 'denied', 'expired'] as const
-export type AnsweredStatus = (typeof ENDS)[number]
+export const FINAL_STATUSES = ['allowed', 'denied', 'expired'] as const
+export type FinalStatus = (typeof FINAL_STATUSES)[number]
 
 export interface ApprovalsSearch {
   /** How those ended that are listed; without it all are. */
-  answered?: AnsweredStatus
+  answered?: FinalStatus
 }
 
 export function readApprovals(search: Record<string, unknown>): ApprovalsSearch {
-  const answered = ENDS.find((one) => one === pickStrings(search, ['answered']).answered)
-  return answered ? { answered } : {}
+  const status = FINAL_STATUSES.find((value) => value === pickStrings(search, ['answered']).answered)
+  return status ? { answered: status } : {}
 }

@@ -22,15 +22,15 @@ export const inputId = ({ id }: Pick<ServerInput, 'id'>): string => `input-${id}
 interface InputCardProps {
   input: ServerInput
   /** Once it is answered here. */
-  onAnswered?: ((given: InputAnswer['action']) => void) | undefined
+  onResolved?: ((action: InputAnswer['action']) => void) | undefined
 }
 
-export function InputCard({ input, onAnswered }: InputCardProps) {
+export function InputCard({ input, onResolved }: InputCardProps) {
   const titleId = useId()
   const { data: toolkits } = useQuery(toolkitsQuery())
   const name = toolkits?.find(({ id }) => id === input.toolkit)?.name ?? input.toolkit
   const { message, mode, url, requestedSchema } = input.question as Question
-  const answering = useAnswerInput(input.id, onAnswered)
+  const answering = useAnswerInput(input.id, onResolved)
   const isGone = answering.isError && problemOf(answering.error).code === 'not-found'
   const isOver = answering.isSuccess || isGone
   return (

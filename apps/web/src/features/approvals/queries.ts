@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { InferRequestType, InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
-import type { AnsweredStatus } from './approvals-search.ts'
+import type { FinalStatus } from './approvals-search.ts'
 
 export type Approval = InferResponseType<typeof client.api.approvals.$get, 200>['items'][number]
 export type ApprovalAnswer = InferRequestType<(typeof client.api.approvals)[':id']['answer']['$post']>['json']
@@ -31,7 +31,7 @@ export const approvalQuery = (id: string) =>
 const PAGE = '25'
 
 /** Those that are over, by how they ended; without a status all of them, the open ones among them. */
-export const answeredApprovalsQuery = (status: AnsweredStatus | undefined) =>
+export const settledApprovalsQuery = (status: FinalStatus | undefined) =>
   infiniteQueryOptions({
     queryKey: ['approvals', 'answered', status ?? 'all'],
     queryFn: ({ signal, pageParam }) =>
@@ -52,23 +52,23 @@ export const inputsQuery = () =>
   })
 
 /** The answer, and everything that shows the question read again, also where somebody was faster. */
-export function useAnswerApproval(approval: Approval, onAnswered: ((answered: Approval) => void) | undefined) {
+export function useAnswerApproval(approval: Approval, onResolved: ((result: Approval) => void) | undefined) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: (json: ApprovalAnswer) =>
       answer(client.api.approvals[':id'].answer.$post({ param: { id: approval.id }, json })),
-    onSuccess: (answered) => onAnswered?.(answered),
+    onSuccess: (result) => onResolved?.(result),
     onSettled: () => {
       for (const topic of ['approvals', 'runs', 'grants']) void queryClient.invalidateQueries({ queryKey: [topic] })
     },
   })
 }
 
-export function useAnswerInput(id: string, onAnswered: ((given: InputAnswer['action']) => void) | undefined) {
+export function useAnswerInput(id: string, onResolved: ((action: InputAnswer['action']) => void) | undefined) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: (json: InputAnswer) => answer(client.api.inputs[':id'].$post({ param: { id }, json })),
-    onSuccess: (_, { action }) => onAnswered?.(action),
+    onSuccess: (_, { action }) => onResolved?.(action),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['inputs'] }),
   })
 }

@@ -14,9 +14,9 @@ export function timeLeft(until: string, now: number): string | undefined {
 export function timeAgo(at: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000))
   if (seconds < 45) return 'just now'
-  const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+  const formatter = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
   const minutes = Math.round(seconds / 60)
-  if (minutes < 60) return words.format(-minutes, 'minute')
+  if (minutes < 60) return formatter.format(-minutes, 'minute')
   const hours = Math.round(minutes / 60)
-  return hours < 24 ? words.format(-hours, 'hour') : words.format(-Math.round(hours / 24), 'day')
+  return hours < 24 ? formatter.format(-hours, 'hour') : formatter.format(-Math.round(hours / 24), 'day')
 }

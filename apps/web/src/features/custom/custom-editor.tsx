@@ -32,13 +32,13 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
     // A new one has an address from now on.
     if (!toolkit) void navigate({ to: '/connectors/custom/$id', params: { id }, replace: true, ignoreBlocker: true })
   })
-  const [isNameAsked, setNameAsked] = useState(false)
+  const [isNameRequired, setNameRequired] = useState(false)
   const askName = () => {
-    setNameAsked(true)
+    setNameRequired(true)
     document.querySelector<HTMLElement>('[data-custom-name]')?.focus()
   }
   const leaving = useUnsaved(state.isChanged)
-  const shown = state.record ? view : 'json'
+  const activeView = state.record ? view : 'json'
   const hasToolProblems = state.record === undefined || state.problems.length > 0
   return (
     <Page
@@ -55,22 +55,22 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
           <ArrowLeft aria-hidden className="size-4" /> MCP servers
         </Link>
       </p>
-      {state.elsewhere && <EditConflict what="toolkit" {...state.elsewhere} />}
+      {state.elsewhere && <EditConflict noun="toolkit" {...state.elsewhere} />}
       {state.save.error && !state.elsewhere && (
         <ProblemNotice error={state.save.error} folded={state.problems.length > 0} />
       )}
       <div className="grid items-start gap-8 xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="grid min-w-0 gap-5">
           <div className="flex flex-wrap items-end justify-between gap-4">
-            <NameField state={state} isAsked={isNameAsked} />
+            <NameField state={state} isRequired={isNameRequired} />
             <Segmented
               label="View"
-              value={shown}
+              value={activeView}
               options={VIEWS}
               onChange={(next) => setView(state.record ? next : 'json')}
             />
           </div>
-          {shown === 'form' && state.record ? (
+          {activeView === 'form' && state.record ? (
             <RecordForm key={state.revision} record={state.record} state={state} tool={tool} onTool={setTool} />
           ) : (
             <RecordText state={state} />
@@ -104,15 +104,15 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
   )
 }
 
-function NameField({ state, isAsked }: { state: RecordState; isAsked: boolean }) {
+function NameField({ state, isRequired }: { state: RecordState; isRequired: boolean }) {
   const [touched, setTouched] = useState(false)
-  const isMissing = (touched || isAsked) && state.name.trim() === ''
-  const told = state.problems.find(({ path }) => path === 'name' || path === 'id')
+  const isMissing = (touched || isRequired) && state.name.trim() === ''
+  const problem = state.problems.find(({ path }) => path === 'name' || path === 'id')
   return (
     <Field
       label="Name"
       className="min-w-56 flex-1"
-      error={isMissing ? 'Name must not be empty.' : told && `Name ${told.message}.`}
+      error={isMissing ? 'Name must not be empty.' : problem && `Name ${problem.message}.`}
     >
       {(control) => (
         <Input
@@ -158,20 +158,20 @@ function Actions({ state, isNew, onNameless }: ActionsProps) {
 /** What the host says of it right now, in a word. */
 function Checked({ state }: { state: RecordState }) {
   const { value, problems, isChecked } = state
-  const line = (icon: typeof CircleCheck, words: string, className: string) => ({ icon, words, className })
-  const shown =
+  const style = (icon: typeof CircleCheck, label: string, className: string) => ({ icon, label, className })
+  const status =
     value === undefined
-      ? line(CircleAlert, 'Not valid JSON', 'text-bad')
+      ? style(CircleAlert, 'Not valid JSON', 'text-bad')
       : problems.length > 0
-        ? line(CircleAlert, `${counted(problems.length, 'problem')}`, 'text-bad')
+        ? style(CircleAlert, `${counted(problems.length, 'problem')}`, 'text-bad')
         : isChecked
-          ? line(CircleCheck, 'Valid', 'text-good')
-          : line(LoaderCircle, 'Checking…', 'text-ink-muted')
-  const Icon = shown.icon
+          ? style(CircleCheck, 'Valid', 'text-good')
+          : style(LoaderCircle, 'Checking…', 'text-ink-muted')
+  const Icon = status.icon
   return (
-    <span role="status" className={`flex items-center gap-1.5 text-sm font-medium ${shown.className}`}>
-      <Icon aria-hidden className={`size-4 ${shown.icon === LoaderCircle ? 'motion-safe:animate-spin' : ''}`} />
-      {shown.words}
+    <span role="status" className={`flex items-center gap-1.5 text-sm font-medium ${status.className}`}>
+      <Icon aria-hidden className={`size-4 ${status.icon === LoaderCircle ? 'motion-safe:animate-spin' : ''}`} />
+      {status.label}
     </span>
   )
 }

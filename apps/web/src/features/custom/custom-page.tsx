@@ -13,7 +13,7 @@ const route = getRouteApi('/shell/connectors/custom/$id')
 export function CustomPage() {
   const { id } = route.useParams()
   const { data: toolkits, error } = useQuery({ ...toolkitsQuery(), enabled: id !== 'new' })
-  const toolkit = toolkits?.find((one) => one.uscoId === id || one.id === id)
+  const toolkit = toolkits?.find((item) => item.uscoId === id || item.id === id)
   if (id === 'new') return <CustomEditor key="new" toolkit={undefined} />
   if (toolkit?.server.type === 'custom' && !toolkit.readOnly)
     return <CustomEditor key={toolkit.uscoId} toolkit={toolkit} />

@@ -46,7 +46,7 @@ export function inCode(code: string, message: string | undefined): CodeProblem[]
   if (message === undefined) return []
   const [, line, column] = /line (\d+), column (\d+)/.exec(message) ?? []
   const lines = code.split('\n')
-  const before = lines.slice(0, Number(line ?? 1) - 1).reduce((sum, one) => sum + one.length + 1, 0)
+  const before = lines.slice(0, Number(line ?? 1) - 1).reduce((sum, previous) => sum + previous.length + 1, 0)
   const from = line === undefined ? 0 : Math.min(before + Number(column) - 1, code.length)
   return [{ from, to: line === undefined ? (lines[0]?.length ?? 0) : from + 1, message }]
 }

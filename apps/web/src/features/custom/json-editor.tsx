@@ -4,7 +4,7 @@ import { FieldError } from '../../ui/form/field.tsx'
 import { inRecordText } from './custom-problems.ts'
 import type { RecordState } from './use-record.ts'
 
-const MOST = 20
+const MAX_PROBLEMS = 20
 
 /** The JSON itself. What is wrong is drawn where it stands, and listed below with its line. */
 export function RecordText({ state }: { state: RecordState }) {
@@ -23,7 +23,7 @@ export function RecordText({ state }: { state: RecordState }) {
         onChange={setText}
       />
       <div id="json-problems" role="status" className="grid gap-1 empty:hidden">
-        {found.slice(0, MOST).map(({ from, message }) => (
+        {found.slice(0, MAX_PROBLEMS).map(({ from, message }) => (
           <FieldError key={`${from} ${message}`}>
             Line {text.slice(0, from).split('\n').length}: {message}
           </FieldError>

@@ -61,7 +61,9 @@ export function RecordForm({ record, state, tool, onTool }: RecordFormProps) {
             tool={current}
             index={selected}
             problems={problems}
-            onChange={(next) => setRecord({ ...record, tools: tools.map((one, at) => (at === selected ? next : one)) })}
+            onChange={(next) =>
+              setRecord({ ...record, tools: tools.map((other, at) => (at === selected ? next : other)) })
+            }
             onRemove={remove}
           />
         ) : (
@@ -116,7 +118,7 @@ interface SecretsProps {
 /** Rows of their own while they are typed: one without a name is no part of the record yet. */
 function Secrets({ record, problems, onChange }: SecretsProps) {
   const [rows, setRows] = useState<readonly SecretRow[]>(() => rowsOf(record.secrets))
-  const told = problems.find(({ path }) => path.startsWith('secrets.'))
+  const problem = problems.find(({ path }) => path.startsWith('secrets.'))
   const change = (next: readonly SecretRow[]) => {
     setRows(next)
     const named = next.filter(({ name }) => name.trim() !== '')
@@ -132,7 +134,7 @@ function Secrets({ record, problems, onChange }: SecretsProps) {
         example="API_KEY"
         hint="Read in code as secrets.API_KEY. Stored encrypted, masked in results and logs."
         rows={rows}
-        errors={told ? { values: `${told.path.slice('secrets.'.length)} ${told.message}.` } : {}}
+        errors={problem ? { values: `${problem.path.slice('secrets.'.length)} ${problem.message}.` } : {}}
         onChange={change}
       />
     </Card>
@@ -142,7 +144,7 @@ function Secrets({ record, problems, onChange }: SecretsProps) {
 const sent = ({ stored, replaced, text }: SecretRow['value']) => (stored !== '' && !replaced ? stored : text)
 
 const rowsOf = (secrets: CustomRecord['secrets'] = {}): SecretRow[] =>
-  Object.entries(secrets).map(([name, held], key) => {
-    const text = String(held)
+  Object.entries(secrets).map(([name, secret], key) => {
+    const text = String(secret)
     return { key, name, value: holdsPlaceholder(text) ? { ...newSecret(), stored: text } : { ...newSecret(), text } }
   })

@@ -9,24 +9,24 @@ import { ScrollRegion } from '../../ui/layout/scroll-region.tsx'
 
 export type Trial = InferResponseType<(typeof client.api.mcp.config.try)['$post'], 200>
 
-const LOOKS: Record<Trial['status'], { icon: LucideIcon; words: string; className: string }> = {
-  ok: { icon: CircleCheck, words: 'It worked', className: 'text-good' },
-  'tool-error': { icon: CircleX, words: 'The tool failed', className: 'text-bad' },
-  'approval-needed': { icon: Hand, words: 'Who calls it is asked first', className: 'text-act' },
-  denied: { icon: CircleX, words: 'A rule denies it', className: 'text-bad' },
-  limited: { icon: CircleX, words: 'A limit is reached', className: 'text-bad' },
-  'sign-in-needed': { icon: Hand, words: 'A sign-in is needed', className: 'text-act' },
-  failed: { icon: CircleX, words: 'It failed', className: 'text-bad' },
+const LOOKS: Record<Trial['status'], { icon: LucideIcon; label: string; className: string }> = {
+  ok: { icon: CircleCheck, label: 'It worked', className: 'text-good' },
+  'tool-error': { icon: CircleX, label: 'The tool failed', className: 'text-bad' },
+  'approval-needed': { icon: Hand, label: 'Who calls it is asked first', className: 'text-act' },
+  denied: { icon: CircleX, label: 'A rule denies it', className: 'text-bad' },
+  limited: { icon: CircleX, label: 'A limit is reached', className: 'text-bad' },
+  'sign-in-needed': { icon: Hand, label: 'A sign-in is needed', className: 'text-act' },
+  failed: { icon: CircleX, label: 'It failed', className: 'text-bad' },
 }
 
 export function TryOutcome({ trial, onAllow }: { trial: Trial; onAllow: () => void }) {
-  const { icon: Icon, words, className } = LOOKS[trial.status]
+  const { icon: Icon, label, className } = LOOKS[trial.status]
   const result = resultOf(trial)
   return (
     <section aria-label="What came of it" className="grid min-w-0 gap-3 border-t pt-4">
       <p role="status" className={cn('flex items-center gap-2 text-sm font-medium', className)}>
         <Icon aria-hidden className="size-4 shrink-0" />
-        {words}
+        {label}
         <span className="font-normal text-ink-muted tabular-nums">{formatDuration(trial.durationMs)}</span>
       </p>
       {trial.error && (

@@ -100,7 +100,7 @@ export function TryPanel({ record, selected, onSelect, ...props }: TryPanelProps
   )
 }
 
-interface Tried {
+interface TrialRequest {
   tool: string
   input: Record<string, unknown>
   allow: boolean
@@ -110,7 +110,7 @@ function useTrial(name: string, record: CustomRecord | undefined, uscoId: string
   const ended = useRef<AbortController>(undefined)
   const [isStopped, setStopped] = useState(false)
   const trial = useMutation({
-    mutationFn: ({ tool, input, allow }: Tried) => {
+    mutationFn: ({ tool, input, allow }: TrialRequest) => {
       const stopping = new AbortController()
       ended.current = stopping
       const json = {
@@ -127,9 +127,9 @@ function useTrial(name: string, record: CustomRecord | undefined, uscoId: string
   return {
     trial,
     isStopped,
-    start: (tried: Tried) => {
+    start: (request: TrialRequest) => {
       setStopped(false)
-      trial.mutate(tried)
+      trial.mutate(request)
     },
     stop: () => {
       setStopped(true)

@@ -66,9 +66,9 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     isSaving: save.isPending,
     take,
     keep: setBase,
-    onAnswered: save.reset,
+    onResolved: save.reset,
   })
-  const told = save.error ? placed(problemOf(save.error).errors ?? []) : []
+  const saveProblems = save.error ? placed(problemOf(save.error).errors ?? []) : []
   const change = (next: Partial<{ name: string; text: string }>) => {
     setDraft((old) => ({ ...old, ...next }))
     save.reset()
@@ -78,7 +78,7 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     text,
     value,
     record: isDrawable(value) ? value : undefined,
-    problems: told.length > 0 ? told : check.problems,
+    problems: saveProblems.length > 0 ? saveProblems : check.problems,
     warnings: check.warnings,
     isChecked: check.isFresh,
     isChanged,
@@ -105,7 +105,7 @@ function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Too
           isSeen: (now) => isSame(startOf(now), base),
           onNews: (now) => {
             queryClient.setQueryData(toolkitsQuery().queryKey, (old) =>
-              old?.map((one) => (one.uscoId === now.uscoId ? now : one)),
+              old?.map((item) => (item.uscoId === now.uscoId ? now : item)),
             )
           },
         })
@@ -130,16 +130,16 @@ function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Too
 
 function useCheck({ name, text, uscoId, isReadable }: Draft & { uscoId: string | undefined; isReadable: boolean }) {
   const quiet = useDebounced(JSON.stringify({ name, text }))
-  const asked = JSON.parse(quiet) as Draft
+  const draft = JSON.parse(quiet) as Draft
   const { data, isPlaceholderData } = useQuery({
     // Not under a topic: nothing of it outlives the page, and secrets may be in it.
     queryKey: ['custom-check', uscoId, quiet],
     queryFn: ({ signal }) => {
-      const config_json = JSON.parse(asked.text) as Record<string, unknown>
-      const json = { name: asked.name.trim() || 'Unnamed', config_json, ...(uscoId === undefined ? {} : { uscoId }) }
+      const config_json = JSON.parse(draft.text) as Record<string, unknown>
+      const json = { name: draft.name.trim() || 'Unnamed', config_json, ...(uscoId === undefined ? {} : { uscoId }) }
       return answer(client.api.mcp.config.check.$post({ json }, { init: { signal } }))
     },
-    enabled: isReadable && readJson(asked.text).ok && isObjectText(asked.text),
+    enabled: isReadable && readJson(draft.text).ok && isObjectText(draft.text),
     placeholderData: (old) => old,
     gcTime: 0,
     retry: false,

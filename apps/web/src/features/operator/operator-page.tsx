@@ -36,10 +36,10 @@ export function OperatorPage() {
 function Sections() {
   const { tab } = route.useSearch()
   const navigate = route.useNavigate()
-  const shown = TABS.find(({ value }) => value === tab) ?? TABS[0]
+  const active = TABS.find(({ value }) => value === tab) ?? TABS[0]
   return (
     <Tabs
-      value={shown?.value ?? ''}
+      value={active?.value ?? ''}
       onValueChange={(next) => navigate({ search: { tab: next === 'servers' ? undefined : next }, resetScroll: false })}
     >
       <TabList aria-label="What an operator sets">

@@ -5,7 +5,7 @@ import { CopyButton } from '../../ui/data/copy-button.tsx'
 import { Segmented } from '../../ui/form/choice.tsx'
 import { JsonTree } from './json-tree.tsx'
 import { LargeResult, TextBox } from './large-result.tsx'
-import { jsonIn, readBlock, type Shown, textOfResult } from './read-block.ts'
+import { type DisplayBlock, jsonIn, readBlock, textOfResult } from './read-block.ts'
 
 export interface CallContent {
   content: readonly unknown[]
@@ -53,18 +53,18 @@ function Blocks({ content, structuredContent, label }: CallContent & { label: st
   if (content.length === 0) return <p className="text-sm text-ink-muted">It gave nothing back.</p>
   return content.map((block, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no name and never move
-    <Block key={index} shown={readBlock(block)} label={content.length === 1 ? label : `${label}, part ${index + 1}`} />
+    <Block key={index} block={readBlock(block)} label={content.length === 1 ? label : `${label}, part ${index + 1}`} />
   ))
 }
 
-function Block({ shown, label }: { shown: Shown; label: string }) {
-  switch (shown.kind) {
+function Block({ block, label }: { block: DisplayBlock; label: string }) {
+  switch (block.kind) {
     case 'text':
-      return <TextBlock text={shown.text} label={label} />
+      return <TextBlock text={block.text} label={label} />
     case 'image':
       return (
         <img
-          src={`data:${shown.mimeType};base64,${shown.data}`}
+          src={`data:${block.mimeType};base64,${block.data}`}
           alt={label}
           className="max-h-96 max-w-full justify-self-start rounded-lg border bg-sunken"
         />
@@ -72,23 +72,23 @@ function Block({ shown, label }: { shown: Shown; label: string }) {
     case 'audio':
       return (
         // biome-ignore lint/a11y/useMediaCaption: a tool's sound comes without a text of it
-        <audio controls src={`data:${shown.mimeType};base64,${shown.data}`} aria-label={`${label}, a sound`} />
+        <audio controls src={`data:${block.mimeType};base64,${block.data}`} aria-label={`${label}, a sound`} />
       )
     case 'link':
-      return <LinkBlock link={shown} />
+      return <LinkBlock link={block} />
     case 'file':
       return (
         <a
-          href={`data:application/octet-stream;base64,${shown.data}`}
-          download={shown.uri.split('/').at(-1) || 'result'}
+          href={`data:application/octet-stream;base64,${block.data}`}
+          download={block.uri.split('/').at(-1) || 'result'}
           className="inline-flex w-fit items-center gap-2 rounded-lg border bg-raised px-3 py-2 text-sm"
         >
           <FileDown aria-hidden className="size-4 text-ink-muted" />
-          Save {shown.uri || 'the file'} ({shown.mimeType})
+          Save {block.uri || 'the file'} ({block.mimeType})
         </a>
       )
     default:
-      return <JsonTree value={shown.value} label={label} />
+      return <JsonTree value={block.value} label={label} />
   }
 }
 
@@ -97,7 +97,7 @@ function TextBlock({ text, label }: { text: string; label: string }) {
   return json === undefined ? <TextBox text={text} label={label} /> : <JsonTree value={json} label={label} />
 }
 
-function LinkBlock({ link: { name, uri, description, href } }: { link: Extract<Shown, { kind: 'link' }> }) {
+function LinkBlock({ link: { name, uri, description, href } }: { link: Extract<DisplayBlock, { kind: 'link' }> }) {
   return (
     <div className="grid gap-0.5 rounded-lg border border-line bg-raised px-3 py-2 text-sm">
       <p className="flex items-center gap-2 font-medium wrap-anywhere">

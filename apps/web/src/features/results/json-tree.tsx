@@ -48,7 +48,7 @@ function Part({ name, value, depth }: PartProps) {
 function Nested({ name, value, depth }: { name: string | undefined; value: object; depth: number }) {
   const entries = entriesOf(value)
   const [open, setOpen] = useState(depth < 2 && entries.length <= OPEN_SIZE * (2 - depth))
-  const [shown, setShown] = useState(FIRST)
+  const [limit, setLimit] = useState(FIRST)
   const size = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`
   if (entries.length === 0)
     return (
@@ -73,16 +73,16 @@ function Nested({ name, value, depth }: { name: string | undefined; value: objec
       </summary>
       {open && (
         <div className="border-l border-line pl-4">
-          {entries.slice(0, shown).map(([key, item]) => (
+          {entries.slice(0, limit).map(([key, item]) => (
             <Part key={key} name={key} value={item} depth={depth + 1} />
           ))}
-          {entries.length > shown && (
+          {entries.length > limit && (
             <button
               type="button"
               className="rounded-sm text-accent underline underline-offset-4"
-              onClick={() => setShown(shown + FIRST)}
+              onClick={() => setLimit(limit + FIRST)}
             >
-              {entries.length - shown} more
+              {entries.length - limit} more
             </button>
           )}
         </div>

@@ -1,6 +1,6 @@
 /** One content block of a result, as what can be shown of it. What a server sends is shown, never run. */
 
-export type Shown =
+export type DisplayBlock =
   | { kind: 'text'; text: string }
   | { kind: 'image' | 'audio'; mimeType: string; data: string }
   | { kind: 'link'; name: string; uri: string; description?: string; href?: string }
@@ -14,7 +14,7 @@ const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export function readBlock(block: unknown): Shown {
+export function readBlock(block: unknown): DisplayBlock {
   if (typeof block !== 'object' || block === null) return { kind: 'other', value: block }
   const { type, text, data, resource, name, title, uri, description } = block as Record<string, unknown>
   const mimeType = textOf((block as Record<string, unknown>).mimeType)
@@ -28,7 +28,7 @@ export function readBlock(block: unknown): Shown {
   return { kind: 'other', value: block }
 }
 
-function readResource(resource: Record<string, unknown>): Shown | undefined {
+function readResource(resource: Record<string, unknown>): DisplayBlock | undefined {
   const { text, blob } = resource
   const mimeType = textOf(resource.mimeType)
   if (typeof text === 'string') return { kind: 'text', text }
@@ -60,10 +60,10 @@ export function jsonIn(text: string): object | undefined {
 
 /** Everything that can be read of a result, to be copied. */
 export function textOfResult(content: readonly unknown[], structuredContent: unknown): string {
-  const texts = content.map(readBlock).map((shown) => {
-    if (shown.kind === 'text') return shown.text
-    if (shown.kind === 'link') return shown.uri
-    return shown.kind === 'other' ? JSON.stringify(shown.value, undefined, 2) : `[${shown.mimeType}]`
+  const texts = content.map(readBlock).map((block) => {
+    if (block.kind === 'text') return block.text
+    if (block.kind === 'link') return block.uri
+    return block.kind === 'other' ? JSON.stringify(block.value, undefined, 2) : `[${block.mimeType}]`
   })
   if (texts.length > 0 || structuredContent === undefined) return texts.join('\n\n')
   return JSON.stringify(structuredContent, undefined, 2)

@@ -8,7 +8,7 @@ export const ANY: JsonRecord = { 'x-any-json': true }
 export const NAME = 'x-name'
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean']
-const CALLED: Record<string, string> = {
+const TYPE_LABELS: Record<string, string> = {
   object: 'Object',
   array: 'List',
   string: 'Text',
@@ -19,12 +19,12 @@ const CALLED: Record<string, string> = {
 }
 
 export function typesOf({ type }: JsonRecord): { types: string[]; nullable: boolean } {
-  const said = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
-  const types = TYPES.filter((one) => said.includes(one))
+  const declared = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string')
+  const types = TYPES.filter((name) => declared.includes(name))
   // Every whole number is a number.
   return {
-    types: types.includes('number') ? types.filter((one) => one !== 'integer') : types,
-    nullable: said.includes('null'),
+    types: types.includes('number') ? types.filter((name) => name !== 'integer') : types,
+    nullable: declared.includes('null'),
   }
 }
 
@@ -32,19 +32,19 @@ export const isNullSchema = (schema: unknown): boolean =>
   isRecord(schema) && (schema.type === 'null' || (schema.const === null && 'const' in schema))
 
 /** One choice a type, where a schema allows several. */
-export function byType(known: JsonRecord, types: readonly string[], nullable: boolean): JsonRecord {
-  const { title, description, default: given, ...rest } = known
+export function byType(keywords: JsonRecord, types: readonly string[], nullable: boolean): JsonRecord {
+  const { title, description, default: defaultValue, ...rest } = keywords
   const choices = types.map((type) => ({
     ...rest,
     type,
-    title: CALLED[type],
+    title: TYPE_LABELS[type],
     ...(type === 'object' && !rest.properties ? ANY : {}),
   }))
-  if (nullable) choices.push({ ...rest, type: 'null', title: CALLED.null as string })
+  if (nullable) choices.push({ ...rest, type: 'null', title: TYPE_LABELS.null as string })
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    ...(given === undefined ? {} : { default: given }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
     anyOf: choices.map((choice) => (ANY_KEY in choice ? withoutType(choice) : choice)),
   }
 }
@@ -56,19 +56,23 @@ function withoutType({ type: _, ...choice }: JsonRecord): JsonRecord {
 }
 
 /** `anyOf` and `oneOf` with names for their choices; "this or nothing" is this, where it may be left away. */
-export function alternativesOf(known: JsonRecord, required: boolean): JsonRecord {
+export function alternativesOf(keywords: JsonRecord, required: boolean): JsonRecord {
   for (const key of ['anyOf', 'oneOf']) {
-    const choices = known[key]
+    const choices = keywords[key]
     if (!Array.isArray(choices)) continue
     const [only, ...others] = choices.filter((choice) => !isNullSchema(choice))
     if (isRecord(only) && others.length === 0 && (!required || choices.length === 1)) {
-      const { [key]: _, default: given, ...rest } = known
-      return { ...only, ...rest, ...(given === undefined || given === null ? {} : { default: given }) }
+      const { [key]: _, default: defaultValue, ...rest } = keywords
+      return {
+        ...only,
+        ...rest,
+        ...(defaultValue === undefined || defaultValue === null ? {} : { default: defaultValue }),
+      }
     }
     const named = choices.map((choice, index) => ({ title: titleOf(choice, index), ...choice }))
-    return { ...known, [key]: choices.every((choice) => 'const' in choice) ? named.map(asChoice) : named }
+    return { ...keywords, [key]: choices.every((choice) => 'const' in choice) ? named.map(asChoice) : named }
   }
-  return known
+  return keywords
 }
 
 /** A constant would be taken at once; here it is one of several answers. */
@@ -83,7 +87,7 @@ function titleOf(choice: JsonRecord, index: number): string {
   if (isRecord(mark)) return asText(mark.const)
   if (isRecord(choice.properties) && Array.isArray(choice.required) && choice.required.length > 0)
     return `With ${choice.required.slice(0, 3).join(', ')}`
-  return CALLED[String(choice.type)] ?? `Choice ${index + 1}`
+  return TYPE_LABELS[String(choice.type)] ?? `Choice ${index + 1}`
 }
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 60)

@@ -3,7 +3,7 @@ import { isRecord, type JsonRecord } from './keywords.ts'
 /** How many schemas there are with each reference followed, once around where it leads to itself; undefined above the limit. */
 export function expandedSize(schema: JsonRecord, limit: number): number | undefined {
   const defs = isRecord(schema.$defs) ? schema.$defs : {}
-  const known = new Map<string, number>()
+  const sizes = new Map<string, number>()
   const open = new Set<string>()
 
   const sizeOf = (value: unknown): number => {
@@ -17,13 +17,13 @@ export function expandedSize(schema: JsonRecord, limit: number): number | undefi
   }
   const sizeOfRef = (ref: string): number => {
     const name = ref.slice('#/$defs/'.length)
-    const kept = known.get(name)
-    if (kept !== undefined) return kept
+    const cached = sizes.get(name)
+    if (cached !== undefined) return cached
     if (open.has(name)) return 1
     open.add(name)
     const size = sizeOf(defs[name])
     open.delete(name)
-    known.set(name, size)
+    sizes.set(name, size)
     return size
   }
 

@@ -38,7 +38,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const isInsideChoice = useContext(Chosen) === id
   const isInTuple = useContext(InTuple)
   if (hidden) return <div hidden>{children}</div>
-  if (!isInsideChoice && isLeftAway(props)) return <AddField {...props} />
+  if (!isInsideChoice && isAbsent(props)) return <AddField {...props} />
   const isAdditional = ADDITIONAL_PROPERTY_FLAG in schema
   const isChoice = (schema.anyOf ?? schema.oneOf) !== undefined && !registry.schemaUtils.isSelect(schema)
   const isBoolean = schema.type === 'boolean' && !isChoice
@@ -64,7 +64,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
         <Errors id={errorsId(id)} messages={isChoice ? undefined : rawErrors} />
         {hint && <FieldHint id={formatId(id)}>{hint}</FieldHint>}
         {rawDescription && !isGroup && <FieldHint id={describedId(id)}>{rawDescription}</FieldHint>}
-        {!isInsideChoice && isLeavable(props) && <LeaveAway {...props} />}
+        {!isInsideChoice && isRemovable(props) && <RemoveField {...props} />}
       </div>
     </Additional>
   )
@@ -74,19 +74,20 @@ const isObject = (schema: unknown): boolean =>
   isRecord(schema) && (schema.type === 'object' || isRecord(schema.properties))
 
 /** Objects that may be left away are: an empty one is something else than none. */
-function isLeavable({ required, schema, fieldPathId, registry }: FieldTemplateProps): boolean {
+function isRemovable({ required, schema, fieldPathId, registry }: FieldTemplateProps): boolean {
   const choices = schema.anyOf ?? schema.oneOf ?? []
-  const isOne = isObject(schema) || isTuple(schema) || choices.some((choice) => isObject(retrieved(choice, registry)))
+  const isStructured =
+    isObject(schema) || isTuple(schema) || choices.some((choice) => isObject(retrieved(choice, registry)))
   const isRoot = fieldPathId.$id === (registry.formContext as FormContext).idPrefix
   const isItem = typeof fieldPathId.path.at(-1) === 'number'
-  return isOne && !required && !isRoot && !isItem && !(ADDITIONAL_PROPERTY_FLAG in schema)
+  return isStructured && !required && !isRoot && !isItem && !(ADDITIONAL_PROPERTY_FLAG in schema)
 }
 
 /** A list of fixed places has no button to add one. */
 const isTuple = ({ items }: RJSFSchema): boolean => Array.isArray(items)
 
-const isLeftAway = (props: FieldTemplateProps): boolean =>
-  props.formData === undefined && (isTuple(props.schema) || isLeavable(props))
+const isAbsent = (props: FieldTemplateProps): boolean =>
+  props.formData === undefined && (isTuple(props.schema) || isRemovable(props))
 
 const retrieved = (choice: unknown, { schemaUtils }: FieldTemplateProps['registry']): unknown =>
   isRecord(choice) ? schemaUtils.retrieveSchema(choice) : choice
@@ -120,7 +121,7 @@ function AddField({ id, label, schema, registry, fieldPathId, onChange, ...props
   )
 }
 
-function LeaveAway({ label, fieldPathId, onChange, disabled, readonly }: FieldTemplateProps) {
+function RemoveField({ label, fieldPathId, onChange, disabled, readonly }: FieldTemplateProps) {
   return (
     <Button
       size="small"

@@ -28,16 +28,16 @@ const isLong = ({ name, schema, value }: WidgetProps): boolean =>
   (schema.maxLength === undefined ? LONG.test(name) : schema.maxLength > SHORT_LENGTH && LONG.test(name))
 
 function placeholderOf(schema: RJSFSchema): string | undefined {
-  const given = schema.default
-  if (typeof given === 'string' || typeof given === 'number') return `${given} (default)`
+  const defaultValue = schema.default
+  if (typeof defaultValue === 'string' || typeof defaultValue === 'number') return `${defaultValue} (default)`
   const [example] = Array.isArray(schema.examples) ? schema.examples : []
   return example === undefined ? undefined : `${example}`
 }
 
 /** What it means to choose nothing. */
-function unset({ default: given }: RJSFSchema): string {
-  if (given === undefined) return 'Not set'
-  return `Not set (default: ${given === true ? 'Yes' : given === false ? 'No' : String(given)})`
+function unset({ default: defaultValue }: RJSFSchema): string {
+  if (defaultValue === undefined) return 'Not set'
+  return `Not set (default: ${defaultValue === true ? 'Yes' : defaultValue === false ? 'No' : String(defaultValue)})`
 }
 
 export function TextWidget(props: WidgetProps) {

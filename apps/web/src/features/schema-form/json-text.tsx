@@ -23,17 +23,17 @@ const textOf = (value: unknown): string => (value === undefined ? '' : JSON.stri
 
 export function JsonText({ label, value, onChange, onText, problems = [], readOnly, ...rest }: JsonTextProps) {
   const [text, setText] = useState(() => textOf(value))
-  const told = useRef(value)
+  const reported = useRef(value)
   const messageId = useId()
   // Somebody else changed the value: the text follows.
-  if (value !== told.current && textOf(value) !== textOf(told.current)) {
-    told.current = value
+  if (value !== reported.current && textOf(value) !== textOf(reported.current)) {
+    reported.current = value
     setText(textOf(value))
   }
   const read = readJson(text)
   const isEmpty = text.trim() === ''
   const mistake = read.ok || isEmpty ? undefined : read
-  const shown = mistake
+  const visibleProblems = mistake
     ? [{ from: mistake.at, to: mistake.at + 1, message: mistake.message }]
     : inText(problems, read.ok ? read.node : undefined, value)
   const change = (next: string) => {
@@ -42,10 +42,10 @@ export function JsonText({ label, value, onChange, onText, problems = [], readOn
     const isReadable = outcome.ok || next.trim() === ''
     onText?.(isReadable)
     if (!isReadable) return
-    told.current = outcome.ok ? outcome.value : undefined
-    onChange(told.current)
+    reported.current = outcome.ok ? outcome.value : undefined
+    onChange(reported.current)
   }
-  const described = [rest['aria-describedby'], shown.length > 0 && messageId].filter(Boolean).join(' ')
+  const described = [rest['aria-describedby'], visibleProblems.length > 0 && messageId].filter(Boolean).join(' ')
   return (
     <div className="grid min-w-0 gap-1.5">
       <CodeEditor
@@ -53,14 +53,14 @@ export function JsonText({ label, value, onChange, onText, problems = [], readOn
         label={label}
         value={text}
         language="json"
-        problems={shown}
+        problems={visibleProblems}
         onChange={change}
         {...(readOnly ? { readOnly: true } : {})}
-        aria-invalid={shown.length > 0 ? true : undefined}
+        aria-invalid={visibleProblems.length > 0 ? true : undefined}
         aria-describedby={described || undefined}
       />
       <div id={messageId} aria-live="polite" className="grid gap-0.5 empty:hidden">
-        {shown.map(({ from, message }) => (
+        {visibleProblems.map(({ from, message }) => (
           <FieldError key={`${from}-${message}`}>{message}</FieldError>
         ))}
       </div>

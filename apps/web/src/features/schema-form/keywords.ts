@@ -16,22 +16,22 @@ const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', '
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 
 export function readKeywords(schema: JsonRecord): JsonRecord {
-  const known: JsonRecord = {}
+  const keywords: JsonRecord = {}
   for (const key of ['title', 'description'])
-    if (typeof schema[key] === 'string' && schema[key] !== '') known[key] = schema[key].slice(0, MAX_TEXT)
-  for (const key of NUMBERS) if (isNumber(schema[key])) known[key] = schema[key]
-  for (const key of ['uniqueItems', 'readOnly', 'deprecated']) if (schema[key] === true) known[key] = true
+    if (typeof schema[key] === 'string' && schema[key] !== '') keywords[key] = schema[key].slice(0, MAX_TEXT)
+  for (const key of NUMBERS) if (isNumber(schema[key])) keywords[key] = schema[key]
+  for (const key of ['uniqueItems', 'readOnly', 'deprecated']) if (schema[key] === true) keywords[key] = true
   if (typeof schema.format === 'string')
-    known[FORMATS.has(schema.format) ? 'format' : PLAIN_FORMAT] = schema.format.slice(0, 100)
-  if (Array.isArray(schema.enum) && schema.enum.length > 0) known.enum = schema.enum.slice(0, MAX_CHOICES)
+    keywords[FORMATS.has(schema.format) ? 'format' : PLAIN_FORMAT] = schema.format.slice(0, 100)
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) keywords.enum = schema.enum.slice(0, MAX_CHOICES)
   if (schema.const !== undefined) {
-    known.const = schema.const
-    known.enum = [schema.const]
+    keywords.const = schema.const
+    keywords.enum = [schema.const]
   }
-  if (schema.default !== undefined) known.default = schema.default
-  if (Array.isArray(schema.examples)) known.examples = schema.examples.filter(isPrimitive).slice(0, 20)
-  if (Array.isArray(schema.required)) known.required = schema.required.filter((name) => typeof name === 'string')
-  return known
+  if (schema.default !== undefined) keywords.default = schema.default
+  if (Array.isArray(schema.examples)) keywords.examples = schema.examples.filter(isPrimitive).slice(0, 20)
+  if (Array.isArray(schema.required)) keywords.required = schema.required.filter((name) => typeof name === 'string')
+  return keywords
 }
 
 const isPrimitive = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)

@@ -17,9 +17,9 @@ export function pointTo(root: unknown, ref: string): unknown {
 }
 
 function anchored(root: unknown, name: string): unknown {
-  const places = isRecord(root) ? [root.$defs, root.definitions] : []
-  return places
-    .flatMap((place) => (isRecord(place) ? Object.values(place) : []))
+  const containers = isRecord(root) ? [root.$defs, root.definitions] : []
+  return containers
+    .flatMap((container) => (isRecord(container) ? Object.values(container) : []))
     .find((schema) => isRecord(schema) && schema.$anchor === name)
 }
 

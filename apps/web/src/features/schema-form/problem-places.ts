@@ -23,8 +23,8 @@ export function keysOf(path: string, value: unknown): string[] {
 
 function firstKey(rest: string, at: unknown): string {
   const own = typeof at === 'object' && at !== null ? Object.keys(at) : []
-  const known = own.filter((key) => key !== '' && (rest === key || rest.startsWith(`${key}.`)))
-  const longest = known.reduce((best, key) => (key.length > best.length ? key : best), '')
+  const matching = own.filter((key) => key !== '' && (rest === key || rest.startsWith(`${key}.`)))
+  const longest = matching.reduce((best, key) => (key.length > best.length ? key : best), '')
   return longest || (rest.split('.')[0] as string) || rest
 }
 

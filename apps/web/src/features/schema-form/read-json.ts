@@ -13,7 +13,7 @@ const MAX_DEPTH = 200
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const STRING = /"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"/y
 const SPACE = /[\t\n\r ]*/y
-const WORDS: ReadonlyArray<[word: string, value: unknown]> = [
+const LITERALS: ReadonlyArray<[word: string, value: unknown]> = [
   ['true', true],
   ['false', false],
   ['null', null],
@@ -67,9 +67,9 @@ class Reader {
     if (next === undefined) throw new Mistake(from, 'A value is missing.')
     if (next === '{' || next === '[') return this.nested(next === '{')
     if (next === '"') return { value: this.string(), node: { from, to: this.at } }
-    for (const [word, value] of WORDS)
-      if (this.text.startsWith(word, from)) {
-        this.at += word.length
+    for (const [literal, value] of LITERALS)
+      if (this.text.startsWith(literal, from)) {
+        this.at += literal.length
         return { value, node: { from, to: this.at } }
       }
     const number = this.match(NUMBER)

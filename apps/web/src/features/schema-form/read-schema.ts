@@ -21,11 +21,11 @@ const ODD_NAMES = new Set(['__proto__', '__errors'])
 
 class TooMuch extends Error {}
 
-export function readSchema(given: unknown): ReadSchema {
-  if (given === true) return { ok: true, schema: { ...ANY } as RJSFSchema }
-  if (!isRecord(given)) return { ok: false, reason: 'It is not a schema.' }
+export function readSchema(input: unknown): ReadSchema {
+  if (input === true) return { ok: true, schema: { ...ANY } as RJSFSchema }
+  if (!isRecord(input)) return { ok: false, reason: 'It is not a schema.' }
   try {
-    const reading = new Reading(given)
+    const reading = new Reading(input)
     const { title: _, description: __, ...root } = reading.root()
     const schema = { ...root, $defs: reading.defs }
     if (expandedSize(schema, MAX_EXPANDED) === undefined) throw new TooMuch('Its references lead to too many fields.')
@@ -38,48 +38,48 @@ export function readSchema(given: unknown): ReadSchema {
 
 class Reading {
   readonly defs: JsonRecord = {}
-  private readonly given: JsonRecord
+  private readonly source: JsonRecord
   private readonly names = new Map<string, string>()
   private left = MAX_SCHEMAS
 
-  constructor(given: JsonRecord) {
-    this.given = given
+  constructor(source: JsonRecord) {
+    this.source = source
   }
 
   root(): JsonRecord {
-    return this.node(this.given, { depth: 0, required: true })
+    return this.node(this.source, { depth: 0, required: true })
   }
 
   private node(schema: unknown, at: { depth: number; required: boolean }): JsonRecord {
     if (--this.left < 0) throw new TooMuch('It has too many fields.')
     if (at.depth > MAX_DEPTH) throw new TooMuch('Its fields lie too deep inside one another.')
     if (!isRecord(schema)) return { ...ANY }
-    const known = { ...readKeywords(schema), ...this.children(schema, at.depth + 1) }
-    if (typeof schema.$ref === 'string') return this.reference(schema.$ref, known, at.depth)
+    const keywords = { ...readKeywords(schema), ...this.children(schema, at.depth + 1) }
+    if (typeof schema.$ref === 'string') return this.reference(schema.$ref, keywords, at.depth)
     const { types, nullable } = typesOf(schema)
     // Leaving it away says the same as null, where that is allowed.
-    if (types.length > 1 || (nullable && at.required && types.length > 0)) return byType(known, types, nullable)
-    return typed(alternativesOf(known, at.required), types[0] ?? (nullable ? 'null' : undefined))
+    if (types.length > 1 || (nullable && at.required && types.length > 0)) return byType(keywords, types, nullable)
+    return typed(alternativesOf(keywords, at.required), types[0] ?? (nullable ? 'null' : undefined))
   }
 
-  private reference(ref: string, known: JsonRecord, depth: number): JsonRecord {
-    const target = pointTo(this.given, ref)
-    if (target === undefined) return { ...ANY, ...labels(known) }
+  private reference(ref: string, keywords: JsonRecord, depth: number): JsonRecord {
+    const target = pointTo(this.source, ref)
+    if (target === undefined) return { ...ANY, ...labels(keywords) }
     let name = this.names.get(ref)
     if (name === undefined) {
       name = `ref${this.names.size}`
       this.names.set(ref, name)
       this.defs[name] = this.node(target, { depth: depth + 1, required: true })
     }
-    return { ...known, [NAME]: nameIn(ref), $ref: `#/$defs/${name}` }
+    return { ...keywords, [NAME]: nameIn(ref), $ref: `#/$defs/${name}` }
   }
 
   private children(schema: JsonRecord, depth: number): JsonRecord {
-    const one = (value: unknown, required = true) => this.node(value, { depth, required })
-    const list = (value: unknown) => (Array.isArray(value) ? value.map((item) => one(item)) : undefined)
+    const readNode = (value: unknown, required = true) => this.node(value, { depth, required })
+    const list = (value: unknown) => (Array.isArray(value) ? value.map((item) => readNode(item)) : undefined)
     // What a reference is called by is told by who refers to it.
     const property = (value: unknown, name: string) => {
-      const read = one(value, needed.has(name))
+      const read = readNode(value, needed.has(name))
       return '$ref' in read && read.title === undefined ? { ...read, title: name } : read
     }
     const needed = new Set(Array.isArray(schema.required) ? schema.required : [])
@@ -88,15 +88,15 @@ class Reading {
       properties: requiredFirst(map(schema.properties), needed),
       patternProperties: map(schema.patternProperties),
       additionalProperties: isRecord(schema.additionalProperties)
-        ? one(schema.additionalProperties)
+        ? readNode(schema.additionalProperties)
         : schema.additionalProperties === true
           ? { ...ANY }
           : undefined,
-      ...tuple(schema, one),
+      ...tuple(schema, readNode),
       allOf: list(schema.allOf),
       anyOf: list(schema.anyOf),
       oneOf: list(schema.oneOf),
-      ...conditions(schema, one),
+      ...conditions(schema, readNode),
       dependencies: map(schema.dependentSchemas),
     }
     return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
@@ -118,19 +118,21 @@ function requiredFirst(properties: JsonRecord | undefined, needed: ReadonlySet<u
 }
 
 /** The form knows tuples by their older spelling. */
-function tuple(schema: JsonRecord, one: (value: unknown) => JsonRecord): JsonRecord {
+function tuple(schema: JsonRecord, readNode: (value: unknown) => JsonRecord): JsonRecord {
   const first = Array.isArray(schema.prefixItems)
     ? schema.prefixItems
     : Array.isArray(schema.items)
       ? schema.items
       : undefined
-  if (!first) return schema.items === undefined || schema.items === false ? {} : { items: one(schema.items) }
+  if (!first) return schema.items === undefined || schema.items === false ? {} : { items: readNode(schema.items) }
   const rest = Array.isArray(schema.prefixItems) ? schema.items : schema.additionalItems
-  return { items: first.map(one), additionalItems: isRecord(rest) ? one(rest) : false }
+  return { items: first.map(readNode), additionalItems: isRecord(rest) ? readNode(rest) : false }
 }
 
-const conditions = (schema: JsonRecord, one: (value: unknown) => JsonRecord): JsonRecord =>
-  Object.fromEntries(['if', 'then', 'else'].flatMap((key) => (isRecord(schema[key]) ? [[key, one(schema[key])]] : [])))
+const conditions = (schema: JsonRecord, readNode: (value: unknown) => JsonRecord): JsonRecord =>
+  Object.fromEntries(
+    ['if', 'then', 'else'].flatMap((key) => (isRecord(schema[key]) ? [[key, readNode(schema[key])]] : [])),
+  )
 
 const labels = ({ title, description }: JsonRecord): JsonRecord => ({
   ...(title === undefined ? {} : { title }),
@@ -138,19 +140,19 @@ const labels = ({ title, description }: JsonRecord): JsonRecord => ({
 })
 
 /** With the type that is meant where none is said; free JSON where none can be told. */
-function typed(known: JsonRecord, said: string | undefined): JsonRecord {
-  const type = said ?? guess(known)
-  const combined = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'if'].some((key) => key in known)
+function typed(keywords: JsonRecord, declaredType: string | undefined): JsonRecord {
+  const type = declaredType ?? guess(keywords)
+  const combined = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'if'].some((key) => key in keywords)
   if (
     type === 'object' &&
     !combined &&
-    !['properties', 'additionalProperties', 'patternProperties'].some((key) => key in known)
+    !['properties', 'additionalProperties', 'patternProperties'].some((key) => key in keywords)
   )
-    return { ...ANY, ...labels(known), ...(isRecord(known.default) ? { default: known.default } : {}) }
-  if (type === 'array' && !combined && known.items === undefined) return { ...known, type, items: { ...ANY } }
-  if (type === undefined) return combined ? known : { ...known, ...ANY }
-  const { default: given, ...rest } = known
-  return { ...rest, type, ...(given !== undefined && fits(given, type) ? { default: given } : {}) }
+    return { ...ANY, ...labels(keywords), ...(isRecord(keywords.default) ? { default: keywords.default } : {}) }
+  if (type === 'array' && !combined && keywords.items === undefined) return { ...keywords, type, items: { ...ANY } }
+  if (type === undefined) return combined ? keywords : { ...keywords, ...ANY }
+  const { default: defaultValue, ...rest } = keywords
+  return { ...rest, type, ...(defaultValue !== undefined && fits(defaultValue, type) ? { default: defaultValue } : {}) }
 }
 
 const HINTS: ReadonlyArray<[type: string, keywords: readonly string[]]> = [
@@ -160,8 +162,8 @@ const HINTS: ReadonlyArray<[type: string, keywords: readonly string[]]> = [
   ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
 ]
 
-const guess = (known: JsonRecord): string | undefined =>
-  HINTS.find(([, keywords]) => keywords.some((key) => key in known))?.[0]
+const guess = (found: JsonRecord): string | undefined =>
+  HINTS.find(([, keywords]) => keywords.some((key) => key in found))?.[0]
 
 const nameIn = (ref: string): string => decodeURIComponentSafe(ref.split('/').at(-1) ?? '').replace(/^#$/, '')
 

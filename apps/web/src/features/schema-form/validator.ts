@@ -23,19 +23,19 @@ export function checkValue(schema: unknown, value: unknown, limits?: { assertFor
   return result?.valid === false ? result.errors : []
 }
 
-const KEPT = 500
+const MAX_COMPILED = 500
 
 /** For the form, which asks which of several schemas a value is meant for. Their references lead into the root's `$defs`. */
 export function createValidator(): ValidatorType {
-  const kept = new Map<string, Compiled>()
+  const cache = new Map<string, Compiled>()
   const compile = (schema: RJSFSchema, root: RJSFSchema): Compiled => {
     const whole = { ...schema, $defs: root.$defs }
     const key = JSON.stringify(schema)
-    const found = kept.get(key)
+    const found = cache.get(key)
     if (found) return found
-    if (kept.size >= KEPT) kept.clear()
+    if (cache.size >= MAX_COMPILED) cache.clear()
     const compiled = compileSchema(whole)
-    kept.set(key, compiled)
+    cache.set(key, compiled)
     return compiled
   }
   return {
@@ -46,6 +46,6 @@ export function createValidator(): ValidatorType {
     // The page tells the form what is wrong; it never validates by itself.
     validateFormData: () => ({ errors: [], errorSchema: {} as ErrorSchema }),
     rawValidation: () => ({ errors: [] }),
-    reset: () => kept.clear(),
+    reset: () => cache.clear(),
   }
 }

@@ -10,7 +10,7 @@ import { Field } from '../../ui/form/field.tsx'
 import { Loading, Section } from '../operator/section.tsx'
 import type { Session } from '../shell/session.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
-import { browserWords } from './format-browser.ts'
+import { formatBrowser } from './format-browser.ts'
 import { type SignInSession, sessionsQuery } from './queries.ts'
 
 export function AccountTab({ session }: { session: Session }) {
@@ -30,7 +30,7 @@ export function AccountTab({ session }: { session: Session }) {
   )
 }
 
-const SHORTEST = 10
+const MIN_PASSWORD_LENGTH = 10
 const EMPTY = { current: '', password: '', again: '' }
 
 function PasswordSection({ provider }: { provider: string | undefined }) {
@@ -48,14 +48,20 @@ function PasswordSection({ provider }: { provider: string | undefined }) {
   const errors = tried
     ? {
         current: form.current === '' ? 'Give your present password.' : undefined,
-        password: form.password.length < SHORTEST ? `At least ${SHORTEST} characters.` : undefined,
+        password:
+          form.password.length < MIN_PASSWORD_LENGTH ? `At least ${MIN_PASSWORD_LENGTH} characters.` : undefined,
         again: form.again !== form.password ? 'It is not the same.' : undefined,
       }
     : {}
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
-    if (form.current && form.password.length >= SHORTEST && form.again === form.password && !change.isPending)
+    if (
+      form.current &&
+      form.password.length >= MIN_PASSWORD_LENGTH &&
+      form.again === form.password &&
+      !change.isPending
+    )
       change.mutate(form)
   }
   const put = (name: keyof typeof EMPTY) => (value: string) => setForm({ ...form, [name]: value })
@@ -76,7 +82,7 @@ function PasswordSection({ provider }: { provider: string | undefined }) {
             />
           )}
         </Field>
-        <Field label="New password" hint={`At least ${SHORTEST} characters.`} error={errors.password}>
+        <Field label="New password" hint={`At least ${MIN_PASSWORD_LENGTH} characters.`} error={errors.password}>
           {(control) => (
             <PasswordInput {...control} value={form.password} onChange={put('password')} autoComplete="new-password" />
           )}
@@ -120,8 +126,8 @@ function SessionsSection() {
       }
     >
       <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">
-        {sessions.map((one) => (
-          <SessionRow key={one.id} session={one} onEnd={() => end.mutate(one.id)} />
+        {sessions.map((session) => (
+          <SessionRow key={session.id} session={session} onEnd={() => end.mutate(session.id)} />
         ))}
       </ul>
     </Section>
@@ -129,7 +135,7 @@ function SessionsSection() {
 }
 
 function SessionRow({ session, onEnd }: { session: SignInSession; onEnd: () => void }) {
-  const name = browserWords(session.userAgent)
+  const name = formatBrowser(session.userAgent)
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3 sm:px-5">
       <div className="grid min-w-0 flex-1 basis-56 gap-0.5">

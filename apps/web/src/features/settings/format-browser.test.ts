@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { browserWords } from './format-browser.ts'
+import { formatBrowser } from './format-browser.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 
@@ -19,5 +19,5 @@ it.each([
   ['x'.repeat(300), `${'x'.repeat(60)}…`],
   [null, 'Unknown browser'],
 ])('names the browser of %s as %s', (userAgent, words) => {
-  expect(browserWords(userAgent)).toBe(words)
+  expect(formatBrowser(userAgent)).toBe(words)
 })

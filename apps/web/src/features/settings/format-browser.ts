@@ -17,13 +17,13 @@ const SYSTEMS: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-const LONGEST = 60
+const MAX_LENGTH = 60
 
-export function browserWords(userAgent: string | null): string {
+export function formatBrowser(userAgent: string | null): string {
   if (!userAgent) return 'Unknown browser'
   const named = (among: typeof BROWSERS) => among.find(([pattern]) => pattern.test(userAgent))?.[1]
   const browser = named(BROWSERS)
   const system = named(SYSTEMS)
-  if (!browser) return userAgent.length > LONGEST ? `${userAgent.slice(0, LONGEST)}…` : userAgent
+  if (!browser) return userAgent.length > MAX_LENGTH ? `${userAgent.slice(0, MAX_LENGTH)}…` : userAgent
   return system ? `${browser} on ${system}` : browser
 }

@@ -26,8 +26,8 @@ const HAS = { user: 'Your own key', app: 'The app’s key', none: 'No key' } as 
 function useModelKey(provider: ProviderRowProps['provider']) {
   const queryClient = useQueryClient()
   const name = PROVIDER_NAMES[provider]
-  const done = (words: string) => () => {
-    toast.success(words)
+  const done = (message: string) => () => {
+    toast.success(message)
     queryClient.invalidateQueries({ queryKey: ['models'] })
   }
   const save = useMutation({
@@ -46,5 +46,5 @@ function useModelKey(provider: ProviderRowProps['provider']) {
 function ProviderRow({ provider, has }: ProviderRowProps) {
   const { save, clear } = useModelKey(provider)
   const can = { replace: has === 'user', remove: has === 'user' }
-  return <ProviderKey name={PROVIDER_NAMES[provider]} whose="your" has={HAS[has]} can={can} save={save} clear={clear} />
+  return <ProviderKey name={PROVIDER_NAMES[provider]} owner="your" has={HAS[has]} can={can} save={save} clear={clear} />
 }

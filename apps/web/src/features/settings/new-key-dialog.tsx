@@ -108,9 +108,9 @@ function KeyForm({ error, isPending, onMake, onClose }: KeyFormProps) {
         <Field label="Ends">
           {(control) => (
             <Select {...control} value={ends} onChange={(event) => setEnds(event.target.value)}>
-              {Object.entries(LENGTHS).map(([value, words]) => (
+              {Object.entries(LENGTHS).map(([value, label]) => (
                 <option key={value} value={value}>
-                  {words}
+                  {label}
                 </option>
               ))}
             </Select>

@@ -62,9 +62,9 @@ function Export() {
                   show.reset()
                 }}
               >
-                {Object.entries(FORMATS).map(([value, words]) => (
+                {Object.entries(FORMATS).map(([value, label]) => (
                   <option key={value} value={value}>
-                    {words}
+                    {label}
                   </option>
                 ))}
               </Select>

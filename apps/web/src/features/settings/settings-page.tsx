@@ -27,12 +27,12 @@ const LABELS: Record<SettingsTab, string> = {
 }
 
 export function SettingsPage() {
-  const { tab: asked = 'general' } = route.useSearch()
+  const { tab: requested = 'general' } = route.useSearch()
   const navigate = route.useNavigate()
   const session = useSession()
   const account = session?.mode === 'multi-user' && session.user ? session : undefined
   const tabs = TABS.filter((tab) => tab !== 'account' || account)
-  const tab = tabs.includes(asked) ? asked : 'general'
+  const tab = tabs.includes(requested) ? requested : 'general'
   const panels: Record<SettingsTab, ReactNode> = {
     general: <GeneralTab />,
     rules: <RulesTab />,
@@ -49,15 +49,15 @@ export function SettingsPage() {
     <Page title="Settings" description="How Loadout works for you. Nobody else is affected.">
       <Tabs value={tab} onValueChange={open}>
         <TabList aria-label="Settings">
-          {tabs.map((one) => (
-            <Tab key={one} value={one}>
-              {LABELS[one]}
+          {tabs.map((value) => (
+            <Tab key={value} value={value}>
+              {LABELS[value]}
             </Tab>
           ))}
         </TabList>
-        {tabs.map((one) => (
-          <TabPanel key={one} value={one} className="grid gap-8 pt-6 [&>*]:min-w-0">
-            {one === tab && panels[one]}
+        {tabs.map((value) => (
+          <TabPanel key={value} value={value} className="grid gap-8 pt-6 [&>*]:min-w-0">
+            {value === tab && panels[value]}
           </TabPanel>
         ))}
       </Tabs>

@@ -9,6 +9,6 @@ export interface SettingsSearch {
 }
 
 export function readSettings(search: Record<string, unknown>): SettingsSearch {
-  const tab = TABS.find((one) => one === pickStrings(search, ['tab']).tab)
+  const tab = TABS.find((value) => value === pickStrings(search, ['tab']).tab)
   return tab ? { tab } : {}
 }

@@ -6,19 +6,19 @@ import type { Live } from '../../lib/live.ts'
 const SAY_AFTER_MS = 2500
 
 /** Says that what is shown may be old, while nothing tells of changes. */
-export function AwayBar({ live }: { live: Live }) {
-  const [said, setSaid] = useState(false)
+export function ConnectionBar({ live }: { live: Live }) {
+  const [isVisible, setVisible] = useState(false)
   useEffect(() => {
     if (live !== 'away') {
-      setSaid(false)
+      setVisible(false)
       return
     }
-    const timer = window.setTimeout(() => setSaid(true), SAY_AFTER_MS)
+    const timer = window.setTimeout(() => setVisible(true), SAY_AFTER_MS)
     return () => window.clearTimeout(timer)
   }, [live])
   return (
     <div role="status" className="pointer-events-none sticky top-16 z-20 flex h-0 justify-center lg:top-2">
-      {said && (
+      {isVisible && (
         <p className="flex h-8 items-center gap-2 rounded-full border bg-raised px-3.5 text-[0.8125rem] text-ink-muted shadow-raised">
           <LoaderCircle aria-hidden className="size-3.5 text-busy motion-safe:animate-spin" />
           Connection lost. Trying again; what you see may be old.

@@ -19,7 +19,7 @@ export function lazyPage(load: () => Promise<object>, name: string): RouteCompon
     if (!coming.page) throw new TypeError(`No page is called ${name}.`)
     return true as const
   }
-  const draw = () => createElement(Shown, { coming })
+  const draw = () => createElement(PageSlot, { coming })
   // Who only thinks of going there is told nothing of what went wrong.
   const preload = () => get().then(nothing, nothing)
   return Object.assign(draw, { preload })
@@ -35,7 +35,7 @@ interface Coming {
 }
 
 /** After a gap everything is read again, and so is a page that did not come. */
-function Shown({ coming: { name, page: Loaded, get } }: { coming: Coming }) {
+function PageSlot({ coming: { name, page: Loaded, get } }: { coming: Coming }) {
   const page = useQuery({
     queryKey: ['page', name],
     queryFn: () => get().catch(() => whyNot(name)),

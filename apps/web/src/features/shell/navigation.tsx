@@ -38,7 +38,7 @@ export function Navigation({ onNavigate, onSearch }: { onNavigate?: () => void; 
           ))}
         </ul>
       </nav>
-      {session?.mode === 'multi-user' && session.user && <Who user={session.user} />}
+      {session?.mode === 'multi-user' && session.user && <UserCard user={session.user} />}
       <div className="flex items-center justify-between gap-3 px-5 py-4">
         <ThemeSwitch />
         <Version />
@@ -76,7 +76,7 @@ function WaitingCount() {
   )
 }
 
-function Who({ user }: { user: SignedIn }) {
+function UserCard({ user }: { user: SignedIn }) {
   const signOut = useSignOutHere()
   return (
     <div className="mx-3 flex items-center gap-2 rounded-lg border px-2.5 py-2">

@@ -7,20 +7,20 @@ import { Empty } from '../../ui/data/empty.tsx'
 export const isNotFound = (error: unknown): boolean =>
   error !== null && error !== undefined && problemOf(error).status === 404
 
-interface GoneProps {
+interface NotFoundProps {
   /** "thread" */
-  what: string
+  noun: string
   to: LinkProps['to']
   /** "Go to threads" */
   label: string
 }
 
 /** In place of something that was deleted, perhaps elsewhere while it was open here. */
-export function NotFound({ what, to, label }: GoneProps) {
+export function NotFound({ noun, to, label }: NotFoundProps) {
   return (
     <Empty
       icon={Unlink}
-      title={`This ${what} is gone`}
+      title={`This ${noun} is gone`}
       action={
         <Link to={to} className="text-sm font-medium text-accent underline underline-offset-4">
           {label}

@@ -7,7 +7,7 @@ import { Brand } from '../../ui/layout/brand.tsx'
 import { Dialog, Drawer } from '../../ui/overlay/dialog.tsx'
 import { Toaster } from '../../ui/overlay/toaster.tsx'
 import { SessionGuard } from '../sign-in/session-guard.tsx'
-import { AwayBar } from './connection-bar.tsx'
+import { ConnectionBar } from './connection-bar.tsx'
 import { Navigation } from './navigation.tsx'
 import { Palette, usePalette } from './palette.tsx'
 import { useSameUser, useSession } from './session.ts'
@@ -34,7 +34,7 @@ export function Shell() {
       <TopBar onSearch={palette.open} />
       <main ref={main} id="main" tabIndex={-1} className="min-w-0 focus:outline-none">
         {/* Whose session ended hears of that, and not of the network. */}
-        {!isSignedOut && <AwayBar live={live} />}
+        {!isSignedOut && <ConnectionBar live={live} />}
         <Outlet />
       </main>
       <Palette {...palette} />

@@ -15,7 +15,7 @@ export function NameOperator({ token, provider }: { token: string; provider: str
     onSuccess: () => window.location.assign(providerPath('/connectors')),
   })
   const errorAt = (path: string) =>
-    setUp.error ? problemOf(setUp.error).errors?.find((one) => one.path === path)?.message : undefined
+    setUp.error ? problemOf(setUp.error).errors?.find((problem) => problem.path === path)?.message : undefined
   const isBusy = setUp.isPending || setUp.isSuccess
   const submit = (event: FormEvent) => {
     event.preventDefault()

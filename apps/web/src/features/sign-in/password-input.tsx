@@ -10,12 +10,12 @@ interface PasswordInputProps extends ControlProps {
 }
 
 export function PasswordInput({ value, onChange, ...control }: PasswordInputProps) {
-  const [shown, setShown] = useState(false)
+  const [isVisible, setVisible] = useState(false)
   return (
     <span className="relative block">
       <Input
         {...control}
-        type={shown ? 'text' : 'password'}
+        type={isVisible ? 'text' : 'password'}
         name="password"
         required
         className="pr-11"
@@ -24,12 +24,12 @@ export function PasswordInput({ value, onChange, ...control }: PasswordInputProp
       />
       <button
         type="button"
-        aria-label={shown ? 'Hide the password' : 'Show the password'}
-        aria-pressed={shown}
-        onClick={() => setShown(!shown)}
+        aria-label={isVisible ? 'Hide the password' : 'Show the password'}
+        aria-pressed={isVisible}
+        onClick={() => setVisible(!isVisible)}
         className="absolute inset-y-0 right-0 flex w-10 items-center justify-center rounded-lg text-ink-muted hover:text-ink [&_svg]:size-4"
       >
-        {shown ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+        {isVisible ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
       </button>
     </span>
   )

@@ -14,10 +14,10 @@ export function SessionGuard() {
     if (user) setWas(user)
   }, [user])
   if (!session || user) return null
-  return was ? <Ended was={was} /> : <ToTheDoor />
+  return was ? <Ended was={was} /> : <RedirectToSignIn />
 }
 
-function ToTheDoor() {
+function RedirectToSignIn() {
   const router = useRouter()
   // From where it was when it was found out: the way to the door is no place to come back to.
   const [returnTo] = useState(() => router.state.location.href)

@@ -70,8 +70,8 @@ interface PasswordFormProps extends Pick<SignInFormProps, 'email' | 'onSignedIn'
   takesFocus?: boolean
 }
 
-function PasswordForm({ email: known, onSignedIn, takesFocus = false }: PasswordFormProps) {
-  const [email, setEmail] = useState(known ?? '')
+function PasswordForm({ email: initialEmail, onSignedIn, takesFocus = false }: PasswordFormProps) {
+  const [email, setEmail] = useState(initialEmail ?? '')
   const [password, setPassword] = useState('')
   const signIn = useMutation({
     mutationFn: () => answer(client.api.auth['sign-in'].$post({ json: { email: email.trim(), password } })),

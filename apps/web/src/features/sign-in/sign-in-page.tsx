@@ -24,7 +24,7 @@ export function SignInPage() {
   if (session?.setupNeeded) return <NobodyYet />
   return (
     <SignInLayout title="Sign in" description="Your servers, threads and keys are yours alone.">
-      {problem && <Notice {...problemWords(problem, session?.methods.password === false)} />}
+      {problem && <Notice {...describeProblem(problem, session?.methods.password === false)} />}
       {error && <ProblemNotice error={error} />}
       {session ? <SignInForm returnTo={returnTo} onSignedIn={enter} /> : !error && <Waiting />}
     </SignInLayout>
@@ -60,12 +60,12 @@ const PROBLEMS: Record<string, typeof FAILED> = {
 }
 
 /** Who is named as the first operator and has another email at the provider is told how to go on. */
-function problemWords(problem: string, byProviderAlone: boolean) {
-  const words = PROBLEMS[problem] ?? FAILED
-  if (problem !== 'no-account' || !byProviderAlone) return words
+function describeProblem(problem: string, byProviderAlone: boolean) {
+  const notice = PROBLEMS[problem] ?? FAILED
+  if (problem !== 'no-account' || !byProviderAlone) return notice
   return {
-    ...words,
-    action: `${words.action} Who sets up the server opens its link again, with the email of the provider.`,
+    ...notice,
+    action: `${notice.action} Who sets up the server opens its link again, with the email of the provider.`,
   }
 }
 

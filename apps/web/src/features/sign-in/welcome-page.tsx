@@ -21,7 +21,7 @@ interface Opened {
   name?: string | undefined
 }
 
-const WORDS: Record<Opened['kind'], { title: string; description: string; done: string }> = {
+const LABELS: Record<Opened['kind'], { title: string; description: string; done: string }> = {
   setup: {
     title: 'Set up this server',
     description: 'You become its first operator: you see to users, limits and what everyone may use.',
@@ -62,21 +62,21 @@ export function WelcomePage() {
         </Link>
       </SignInLayout>
     )
-  if (!link) return <OneMoment />
+  if (!link) return <LoadingLink />
   return <Opening link={link} token={token} />
 }
 
 /** Where nobody has a password, the provider lets people in. */
 function Opening({ link, token }: { link: Opened; token: string }) {
   const { data: session, error } = useQuery(sessionQuery())
-  const { title, description } = WORDS[link.kind]
+  const { title, description } = LABELS[link.kind]
   if (error)
     return (
       <SignInLayout title={title}>
         <ProblemNotice error={error} />
       </SignInLayout>
     )
-  if (!session) return <OneMoment />
+  if (!session) return <LoadingLink />
   const { password, oidc } = session.methods
   if (password || !oidc)
     return (
@@ -97,7 +97,7 @@ function Opening({ link, token }: { link: Opened; token: string }) {
   )
 }
 
-function OneMoment() {
+function LoadingLink() {
   return (
     <SignInLayout title="One moment">
       <div role="status">
@@ -132,7 +132,7 @@ function WelcomeForm({ link, token }: { link: Opened; token: string }) {
     },
   })
   const errorAt = (path: string) =>
-    enter.error ? problemOf(enter.error).errors?.find((one) => one.path === path)?.message : undefined
+    enter.error ? problemOf(enter.error).errors?.find((problem) => problem.path === path)?.message : undefined
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!enter.isPending) enter.mutate()
@@ -148,7 +148,7 @@ function WelcomeForm({ link, token }: { link: Opened; token: string }) {
         )}
       </Field>
       <Button type="submit" variant="primary" className="h-10" aria-disabled={enter.isPending}>
-        {enter.isPending ? 'One moment…' : WORDS[link.kind].done}
+        {enter.isPending ? 'One moment…' : LABELS[link.kind].done}
       </Button>
     </form>
   )

@@ -4,7 +4,7 @@ import { useEffect, useId, useState } from 'react'
 import { Input, Select } from '../../ui/form/input.tsx'
 import { STRATEGIES, type Strategy } from './tools-search.ts'
 
-const CALLED: Record<Strategy, string> = {
+const STRATEGY_LABELS: Record<Strategy, string> = {
   hybrid: 'Words and meaning',
   bm25: 'Words (BM25)',
   semantic: 'Meaning',
@@ -59,9 +59,9 @@ export function SearchBar({ q, strategy }: { q: string; strategy: Strategy | und
         </label>
         <Select id={strategyId} value={strategy ?? ''} onChange={({ target }) => choose(target.value)}>
           <option value="">As the model</option>
-          {STRATEGIES.map((one) => (
-            <option key={one} value={one}>
-              {CALLED[one]}
+          {STRATEGIES.map((value) => (
+            <option key={value} value={value}>
+              {STRATEGY_LABELS[value]}
             </option>
           ))}
         </Select>

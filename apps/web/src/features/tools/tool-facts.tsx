@@ -25,7 +25,7 @@ export function ToolFacts({ located: { toolkit, tool }, explained }: FactsProps)
         {explained ? `${explained.tokens.toLocaleString('en')} tokens in a model’s context` : '…'}
       </Fact>
       <Fact name="State">
-        <Carried located={{ toolkit, tool }} explained={explained} />
+        <Availability located={{ toolkit, tool }} explained={explained} />
       </Fact>
       <Fact name="A call">
         <Decision toolkit={toolkit.id} ref_={tool.ref} />
@@ -41,15 +41,15 @@ const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   </>
 )
 
-const WHOSE: Partial<Record<string, string>> = {
+const OWNER_LABELS: Partial<Record<string, string>> = {
   user: 'It is a tool of one of your servers.',
   app: 'It is a tool of one of the global servers.',
 }
 
-function Carried({ located: { tool }, explained }: FactsProps) {
+function Availability({ located: { tool }, explained }: FactsProps) {
   if (!explained) return '…'
   const against = explained.reasons.filter(({ speaks }) => speaks === 'against')
-  const shown = explained.included ? explained.reasons : against
+  const reasons = explained.included ? explained.reasons : against
   return (
     <div className="grid gap-0.5">
       {explained.included ? (
@@ -61,9 +61,9 @@ function Carried({ located: { tool }, explained }: FactsProps) {
           Off
         </Mark>
       )}
-      {shown.map(({ kind, tier, detail }) => (
+      {reasons.map(({ kind, tier, detail }) => (
         <p key={`${kind}-${detail}`} className="text-[0.8125rem] wrap-anywhere text-ink-muted">
-          {(kind === 'tier' && tier && WHOSE[tier]) || detail}
+          {(kind === 'tier' && tier && OWNER_LABELS[tier]) || detail}
         </p>
       ))}
       {tool.held && <p className="text-[0.8125rem] text-ink-muted">{tool.held}</p>}

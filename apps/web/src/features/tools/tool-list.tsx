@@ -28,7 +28,7 @@ export function ToolList({ toolkits, explained, chosen }: ToolListProps) {
   // The row that was opened stays drawn wherever the page is: the focus comes back to it.
   const opened = useRef(chosen)
   if (chosen !== undefined) opened.current = chosen
-  const kept = rows.findIndex(({ key }) => key === opened.current)
+  const openedIndex = rows.findIndex(({ key }) => key === opened.current)
   useLayoutEffect(() => setScrollMargin(list.current?.offsetTop ?? 0), [])
   const virtual = useWindowVirtualizer({
     count: rows.length,
@@ -37,17 +37,17 @@ export function ToolList({ toolkits, explained, chosen }: ToolListProps) {
     overscan: 12,
     rangeExtractor: (range) => {
       const seen = defaultRangeExtractor(range)
-      return kept < 0 || seen.includes(kept) ? seen : [...seen, kept].sort((a, b) => a - b)
+      return openedIndex < 0 || seen.includes(openedIndex) ? seen : [...seen, openedIndex].sort((a, b) => a - b)
     },
     scrollMargin,
   })
   // Who comes with a tool in the address sees it in the list too; from then on they scroll themselves.
   const isPlaced = useRef(chosen === undefined)
   useEffect(() => {
-    if (isPlaced.current || kept < 0 || scrollMargin === 0) return
+    if (isPlaced.current || openedIndex < 0 || scrollMargin === 0) return
     isPlaced.current = true
-    virtual.scrollToIndex(kept, { align: 'center' })
-  }, [kept, scrollMargin, virtual])
+    virtual.scrollToIndex(openedIndex, { align: 'center' })
+  }, [openedIndex, scrollMargin, virtual])
   const toggle = (uscoId: string) => {
     const next = new Set(closed)
     if (!next.delete(uscoId)) next.add(uscoId)
@@ -100,7 +100,7 @@ function byArrows(event: KeyboardEvent<HTMLElement>): void {
   next.focus()
 }
 
-const needsWord = ({ state, server }: Toolkit) =>
+const needsBadge = ({ state, server }: Toolkit) =>
   state.status !== 'connected' && !(server.type === 'custom' && state.status === 'disconnected')
 
 const tokensOf = ({ tools }: Toolkit, explained: ToolListProps['explained']): number =>
@@ -134,7 +134,7 @@ function Head({ row: { toolkit, count, isOpen }, tokens, onToggle }: HeadProps) 
           {count.toLocaleString('en')} {count === 1 ? 'tool' : 'tools'}
           {tokens > 0 && <span className="hidden sm:inline"> · {tokens.toLocaleString('en')} tokens</span>}
         </span>
-        {needsWord(toolkit) && <StateBadge {...toolkit} />}
+        {needsBadge(toolkit) && <StateBadge {...toolkit} />}
       </button>
     </h2>
   )

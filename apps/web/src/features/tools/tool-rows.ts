@@ -24,7 +24,7 @@ export interface LocatedTool {
 export function locate(toolkits: readonly Toolkit[] | undefined, ref: string | undefined): LocatedTool | undefined {
   if (ref === undefined) return undefined
   for (const toolkit of toolkits ?? []) {
-    const tool = toolkit.tools.find((one) => one.ref === ref)
+    const tool = toolkit.tools.find((item) => item.ref === ref)
     if (tool) return { toolkit, tool }
   }
   return undefined

@@ -64,14 +64,14 @@ function AllTools({ chosen }: AllProps) {
         </Button>
       </ProblemNotice>
     )
-  const shown = toolkits.filter(({ tools }) => tools.length > 0)
-  if (shown.length === 0)
+  const withTools = toolkits.filter(({ tools }) => tools.length > 0)
+  if (withTools.length === 0)
     return (
       <Empty icon={Wrench} title="No tools yet" action={<ToServers>Add a server</ToServers>}>
         Tools come from MCP servers. Add one and connect to it; what it offers stands here, to be searched and tried.
       </Empty>
     )
-  return <ToolList toolkits={shown} explained={explained} chosen={chosen} />
+  return <ToolList toolkits={withTools} explained={explained} chosen={chosen} />
 }
 
 function Found({ q, strategy, chosen }: { q: string; strategy: Strategy | undefined; chosen: string | undefined }) {
@@ -82,7 +82,7 @@ function Found({ q, strategy, chosen }: { q: string; strategy: Strategy | undefi
   return (
     <div className="grid gap-3" aria-busy={isPlaceholderData}>
       <p role="status" className="text-[0.8125rem] text-ink-muted">
-        {foundWords(count)}, searched by {data.strategy}
+        {formatCount(count)}, searched by {data.strategy}
       </p>
       {data.warnings.map((warning) => (
         <p key={warning} className="rounded-lg border border-line bg-sunken px-3 py-2 text-[0.8125rem] text-ink-muted">
@@ -101,7 +101,7 @@ function Found({ q, strategy, chosen }: { q: string; strategy: Strategy | undefi
   )
 }
 
-function foundWords(count: number): string {
+function formatCount(count: number): string {
   if (count === 0) return 'Nothing fits'
   if (count === 1) return '1 tool fits'
   // No more were asked for, so how many there are is not known.

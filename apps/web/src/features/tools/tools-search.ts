@@ -11,7 +11,7 @@ export interface ToolsSearch {
   strategy?: Strategy
 }
 
-const isStrategy = (text: string | undefined): text is Strategy => STRATEGIES.some((one) => one === text)
+const isStrategy = (text: string | undefined): text is Strategy => STRATEGIES.some((value) => value === text)
 
 export function readTools(search: Record<string, unknown>): ToolsSearch {
   const { strategy, ...rest } = pickStrings(search, ['q', 'tool', 'strategy'])

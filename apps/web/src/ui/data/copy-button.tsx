@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../form/button.tsx'
 
-const SHOWN_MS = 2000
+const FEEDBACK_MS = 2000
 
 /** Copies a text and says so where it was pressed. */
 export function CopyButton({
@@ -21,7 +21,7 @@ export function CopyButton({
       () => 'failed' as const,
     )
     setCopied(done)
-    setTimeout(() => setCopied('no'), SHOWN_MS)
+    setTimeout(() => setCopied('no'), FEEDBACK_MS)
   }
   return (
     <Button size="small" variant="quiet" aria-label={label} onClick={copy}>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { segmentsOf } from './hidden-characters.ts'
 
-const shown = (text: string) =>
+const markHidden = (text: string) =>
   segmentsOf(text)
     .map(({ text, hidden }) => (hidden ? `[${text}]` : text))
     .join('')
@@ -18,5 +18,5 @@ it.each([
   ['a\u200Db', 'a[\\u200d]b'],
   ['', ''],
 ])('shows %j as %j', (text, expected) => {
-  expect(shown(text)).toBe(expected)
+  expect(markHidden(text)).toBe(expected)
 })

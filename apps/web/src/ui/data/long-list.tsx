@@ -16,7 +16,7 @@ export interface RowPosition {
 interface LongListProps<Item> {
   items: readonly Item[]
   /** What one of them is called. */
-  what: string
+  noun: string
   label?: string
   keyOf: (item: Item) => string
   /** How high a row is, about. */
@@ -25,10 +25,10 @@ interface LongListProps<Item> {
   wanted: { index: number; align: 'start' | 'center' }
   className: string
   rows?: string
-  children: (item: Item, key: string, place: RowPosition) => ReactNode
+  children: (item: Item, key: string, position: RowPosition) => ReactNode
 }
 
-export function LongList<Item>({ items, what, label, keyOf, rowPx, wanted, className, ...rest }: LongListProps<Item>) {
+export function LongList<Item>({ items, noun, label, keyOf, rowPx, wanted, className, ...rest }: LongListProps<Item>) {
   const region = useRef<HTMLDivElement>(null)
   const list = useVirtualizer({
     count: items.length,
@@ -46,7 +46,7 @@ export function LongList<Item>({ items, what, label, keyOf, rowPx, wanted, class
   return (
     <ScrollRegion
       ref={region}
-      label={`${counted(items.length, what)}, scrolling`}
+      label={`${counted(items.length, noun)}, scrolling`}
       className={cn('overflow-y-auto', className)}
     >
       <div style={{ height: list.getTotalSize() }} className="relative">
@@ -58,8 +58,8 @@ export function LongList<Item>({ items, what, label, keyOf, rowPx, wanted, class
           {drawn.map(({ index }) => {
             const item = items[index]
             if (item === undefined) return null
-            const place = { 'data-index': index, 'aria-setsize': items.length, 'aria-posinset': index + 1 }
-            return rest.children(item, keyAt(index), { ref: list.measureElement, ...place })
+            const position = { 'data-index': index, 'aria-setsize': items.length, 'aria-posinset': index + 1 }
+            return rest.children(item, keyAt(index), { ref: list.measureElement, ...position })
           })}
         </ul>
       </div>

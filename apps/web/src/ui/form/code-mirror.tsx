@@ -19,7 +19,7 @@ const LANGUAGES: Record<CodeEditorProps['language'], () => Extension> = {
 
 // Tab moves the focus on, as everywhere on a page: who works by keyboard must be able to leave.
 export function CodeMirror({ focused, ...props }: CodeEditorProps & { focused: RefObject<FocusedRange | undefined> }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const settings = useRef(new Compartment())
   const latest = useRef(props)
@@ -27,7 +27,7 @@ export function CodeMirror({ focused, ...props }: CodeEditorProps & { focused: R
 
   // A layout effect, so that no key press falls between the plain field and this editor.
   useLayoutEffect(() => {
-    const parent = place.current
+    const parent = container.current
     if (!parent) return
     const editor = new EditorView({
       parent,
@@ -81,7 +81,7 @@ export function CodeMirror({ focused, ...props }: CodeEditorProps & { focused: R
 
   return (
     <div
-      ref={place}
+      ref={container}
       data-code-editor
       className="overflow-hidden rounded-lg border border-line-strong/70 bg-raised focus-within:border-accent focus-within:outline-2 focus-within:outline-accent"
     />

@@ -14,7 +14,7 @@ export function PolicyTab() {
   if (!data) return <Loading label="Loading rules" />
   return (
     <>
-      {data.given.length > 0 && <Given rules={data.given} />}
+      {data.given.length > 0 && <CodeRules rules={data.given} />}
       <Section
         title="Rules for everyone"
         note="The first rule that fits a call holds. What no rule fits is asked. Users and threads may only be stricter."
@@ -29,7 +29,7 @@ export function PolicyTab() {
   )
 }
 
-function Given({ rules }: { rules: readonly PolicyRule[] }) {
+function CodeRules({ rules }: { rules: readonly PolicyRule[] }) {
   return (
     <Section title="Rules of the app’s code" note="They are tried first, and changed in the code.">
       <ol className="divide-y overflow-hidden rounded-xl border bg-surface text-sm shadow-flat">

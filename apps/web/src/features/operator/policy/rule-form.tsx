@@ -6,7 +6,7 @@ import type { PolicyRule, RuleRow } from '../queries.ts'
 
 interface RuleFormProps {
   row: RuleRow
-  place: { index: number; isLast: boolean }
+  position: { index: number; isLast: boolean }
   errors: ReadonlyArray<{ path: string; message: string }>
   onChange: (rule: PolicyRule) => void
   onMove: (by: -1 | 1) => void
@@ -26,16 +26,16 @@ const CALLERS = { direct: 'direct calls', code: 'programs', workflow: 'workflows
 
 /** When a rule speaks, in words. */
 export function formatConditions({ when = {} }: PolicyRule): string {
-  const hints = HINTS.flatMap(([name, words]) =>
-    when[name] === undefined ? [] : [`${when[name] ? '' : 'not '}${words}`],
+  const hints = HINTS.flatMap(([name, label]) =>
+    when[name] === undefined ? [] : [`${when[name] ? '' : 'not '}${label}`],
   )
   const caller = when.caller ? [`by ${CALLERS[when.caller]}`] : []
   return [...hints, ...caller].join(', ')
 }
 
 /** One rule of a list, with its place. */
-export function RuleForm({ row: { rule }, place, errors, onChange, onMove, onRemove }: RuleFormProps) {
-  const number = place.index + 1
+export function RuleForm({ row: { rule }, position, errors, onChange, onMove, onRemove }: RuleFormProps) {
+  const number = position.index + 1
   return (
     <li className="grid gap-4 rounded-xl border bg-surface p-4 shadow-flat">
       <div className="flex items-center gap-1">
@@ -44,7 +44,7 @@ export function RuleForm({ row: { rule }, place, errors, onChange, onMove, onRem
           variant="quiet"
           size="icon"
           className="size-8"
-          disabled={place.index === 0}
+          disabled={position.index === 0}
           aria-label={`Move rule ${number} up`}
           onClick={() => onMove(-1)}
         >
@@ -54,7 +54,7 @@ export function RuleForm({ row: { rule }, place, errors, onChange, onMove, onRem
           variant="quiet"
           size="icon"
           className="size-8"
-          disabled={place.isLast}
+          disabled={position.isLast}
           aria-label={`Move rule ${number} down`}
           onClick={() => onMove(1)}
         >
@@ -143,7 +143,7 @@ function Conditions({ rule, onChange }: Pick<RuleFormProps, 'onChange'> & { rule
   const { when } = rule
   const put = (name: string, value: unknown) => {
     const next = Object.fromEntries(
-      Object.entries({ ...when, [name]: value }).filter(([, given]) => given !== undefined),
+      Object.entries({ ...when, [name]: value }).filter(([, condition]) => condition !== undefined),
     )
     onChange({ ...rule, when: next as PolicyRule['when'] })
   }
@@ -167,8 +167,8 @@ function Conditions({ rule, onChange }: Pick<RuleFormProps, 'onChange'> & { rule
             </Select>
           )}
         </Field>
-        {HINTS.map(([name, words]) => (
-          <Field key={name} label={words}>
+        {HINTS.map(([name, label]) => (
+          <Field key={name} label={label}>
             {(control) => (
               <Select
                 {...control}

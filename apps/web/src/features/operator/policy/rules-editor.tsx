@@ -39,7 +39,7 @@ export function RulesEditor({ stored, save, empty }: RulesEditorProps) {
           <RuleForm
             key={row.key}
             row={row}
-            place={{ index, isLast: index === rows.length - 1 }}
+            position={{ index, isLast: index === rows.length - 1 }}
             errors={errors.filter(({ path }) => path.startsWith(`rules.${index}.`) || path.startsWith(`${index}.`))}
             onChange={(rule) => put(rows.map((other) => (other.key === row.key ? { ...row, rule } : other)))}
             onMove={(by) => put(moved(rows, index, by))}

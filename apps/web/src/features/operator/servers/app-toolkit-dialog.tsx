@@ -36,15 +36,15 @@ export function AppToolkitDialog({ toolkit, others, onClose, onClosed }: AppTool
           onSubmit={work.submit}
           onCancel={onClose}
         >
-          {work.elsewhere && <EditConflict what="server" {...work.elsewhere} />}
+          {work.elsewhere && <EditConflict noun="server" {...work.elsewhere} />}
           {work.save.error && !work.elsewhere && (
             <ProblemNotice
               error={work.save.error}
-              folded={work.way !== 'json' && isPlaced(problemOf(work.save.error).errors)}
+              folded={work.format !== 'json' && isPlaced(problemOf(work.save.error).errors)}
             />
           )}
-          <Segmented label="How it is described" value={work.way} options={work.ways} onChange={work.choose} />
-          {work.way === 'json' ? (
+          <Segmented label="How it is described" value={work.format} options={work.formats} onChange={work.choose} />
+          {work.format === 'json' ? (
             <JsonText
               label="Record of the server"
               value={work.record}

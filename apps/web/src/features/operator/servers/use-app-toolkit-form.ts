@@ -7,8 +7,8 @@ import { type FieldErrors, mapErrors, validateDraft, withoutErrorsOf } from '../
 import type { AppToolkit } from '../queries.ts'
 import { useSaveAppToolkit } from '../system/use-app.ts'
 
-type Way = 'stdio' | 'http' | 'json'
-const WAYS = [
+type Format = 'stdio' | 'http' | 'json'
+const FORMATS = [
   { value: 'stdio', label: 'Command' },
   { value: 'http', label: 'URL' },
   { value: 'json', label: 'JSON' },
@@ -35,7 +35,7 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     () => stored ?? { draft: emptyDraft('stdio'), record: START, isShared: false },
   )
   const [{ draft, record, isShared }, setFilled] = useState(base)
-  const [way, setWay] = useState<Way>(wayOf(toolkit))
+  const [format, setFormat] = useState<Format>(formatOf(toolkit))
   const [errors, setErrors] = useState<FieldErrors>({})
   const save = useSaveAppToolkit(toolkit)
   const done = useRef(false)
@@ -52,14 +52,14 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     isSaving: save.isPending,
     take: begin,
     keep: setBase,
-    onAnswered: save.reset,
+    onResolved: save.reset,
   })
   const put = (part: Partial<Filled>) => setFilled((old) => ({ ...old, ...part }))
   const submit = () => {
-    const mistakes = way === 'json' ? {} : validateDraft(draft, others)
+    const mistakes = format === 'json' ? {} : validateDraft(draft, others)
     setErrors(mistakes)
     if (Object.keys(mistakes).length > 0) return
-    const json = { ...(way === 'json' ? (record as object) : bodyOf(draft)), shared: isShared }
+    const json = { ...(format === 'json' ? (record as object) : bodyOf(draft)), shared: isShared }
     save.mutate(
       { json, isSeen: (now) => isSame(filledBy(now), base) },
       {
@@ -72,7 +72,7 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     )
   }
   return {
-    way,
+    format,
     draft,
     record,
     isShared,
@@ -82,9 +82,9 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     setRecord: (next: unknown) => put({ record: next }),
     setShared: (next: boolean) => put({ isShared: next }),
     // What it is stays what it is: a custom toolkit has no command.
-    ways: toolkit ? WAYS.filter(({ value }) => value === wayOf(toolkit) || value === 'json') : WAYS,
-    choose: (next: Way) => {
-      setWay(next)
+    formats: toolkit ? FORMATS.filter(({ value }) => value === formatOf(toolkit) || value === 'json') : FORMATS,
+    choose: (next: Format) => {
+      setFormat(next)
       if (next !== 'json') put({ draft: { ...draft, type: next } })
     },
     change: (changes: Partial<Draft>) => {
@@ -107,7 +107,7 @@ const isSame = (one: Filled, other: Filled): boolean =>
   isSameDraft(one.draft, other.draft) &&
   JSON.stringify([one.record, one.isShared]) === JSON.stringify([other.record, other.isShared])
 
-function wayOf(toolkit: AppToolkit | undefined): Way {
+function formatOf(toolkit: AppToolkit | undefined): Format {
   if (!toolkit || toolkit.server.type === 'stdio') return 'stdio'
   return toolkit.server.type === 'custom' ? 'json' : 'http'
 }

@@ -112,10 +112,10 @@ export type ConfigDraft = Readonly<Record<string, string | boolean>>
 const FIELDS = CONFIG_SECTIONS.flatMap(({ fields }) => fields)
 
 export function draftOf(config: AppConfig): ConfigDraft {
-  return Object.fromEntries(FIELDS.map(({ path, kind }) => [path, shown(at(config, path), kind)]))
+  return Object.fromEntries(FIELDS.map(({ path, kind }) => [path, toDraftValue(at(config, path), kind)]))
 }
 
-function shown(value: unknown, kind: FieldKind): string | boolean {
+function toDraftValue(value: unknown, kind: FieldKind): string | boolean {
   if (kind === 'switch') return value === true
   if (kind === 'lines') return Array.isArray(value) ? value.join('\n') : ''
   return value === undefined || value === null ? '' : String(value)
@@ -128,12 +128,12 @@ export function patchOf(draft: ConfigDraft, before: ConfigDraft): AppConfigPatch
     const value = draft[path]
     if (value === before[path] || value === undefined) continue
     const [section = '', field = ''] = path.split('.')
-    patch[section] = { ...patch[section], [field]: sent(value, kind) }
+    patch[section] = { ...patch[section], [field]: toPatchValue(value, kind) }
   }
   return patch as AppConfigPatch
 }
 
-function sent(value: string | boolean, kind: FieldKind): unknown {
+function toPatchValue(value: string | boolean, kind: FieldKind): unknown {
   if (typeof value === 'boolean') return value
   const text = value.trim()
   if (kind === 'lines')

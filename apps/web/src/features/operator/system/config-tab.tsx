@@ -26,8 +26,9 @@ function ConfigForm({ config }: { config: AppConfig }) {
   const isChanged = Object.keys(patch).length > 0
   const save = useChangeConfig()
   const errors = save.error ? (problemOf(save.error).errors ?? []) : []
-  const errorAt = (path: string) => errors.find((one) => one.path === path || one.path.startsWith(`${path}.`))?.message
-  const known = errors.every(({ path }) =>
+  const errorAt = (path: string) =>
+    errors.find((problem) => problem.path === path || problem.path.startsWith(`${path}.`))?.message
+  const areAllPlaced = errors.every(({ path }) =>
     CONFIG_SECTIONS.some(({ fields }) => fields.some((field) => path.startsWith(field.path))),
   )
   const leaving = useUnsaved(isChanged)
@@ -43,7 +44,7 @@ function ConfigForm({ config }: { config: AppConfig }) {
         submit()
       }}
     >
-      {save.error && <ProblemNotice error={save.error} folded={errors.length > 0 && known} />}
+      {save.error && <ProblemNotice error={save.error} folded={errors.length > 0 && areAllPlaced} />}
       {CONFIG_SECTIONS.map(({ title, note, fields }) => (
         <Section key={title} title={title} note={note}>
           <div className="grid items-start gap-5 rounded-xl border bg-surface p-4 shadow-flat sm:grid-cols-2 sm:p-5">

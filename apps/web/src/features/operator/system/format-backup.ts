@@ -1,5 +1,5 @@
 /** How the data is backed up, by what keeps it: here, where that is one file of our own; else with its own tools. */
-export function backupWords(storage: string): { isHere: boolean; note: string } {
+export function formatBackup(storage: string): { isHere: boolean; note: string } {
   if (storage === 'postgres')
     return {
       isHere: false,

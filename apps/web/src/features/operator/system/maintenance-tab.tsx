@@ -6,7 +6,7 @@ import { counted } from '../../../ui/data/format-time.ts'
 import { Button } from '../../../ui/form/button.tsx'
 import { startSettingsQuery } from '../queries.ts'
 import { Section } from '../section.tsx'
-import { backupWords } from './format-backup.ts'
+import { formatBackup } from './format-backup.ts'
 import { StartSettings } from './start-settings.tsx'
 
 export function UpkeepTab() {
@@ -58,7 +58,7 @@ function Backup() {
   const backup = useMutation({ mutationFn: download })
   const { data: settings } = useQuery(startSettingsQuery())
   if (!settings) return null
-  const { isHere, note } = backupWords(settings.storage)
+  const { isHere, note } = formatBackup(settings.storage)
   return (
     <Section title="Backup" note={note}>
       {isHere && (

@@ -23,5 +23,5 @@ function Provider({ provider, has }: ProviderRowProps) {
   const { save, clear } = useAppKey(provider, name)
   // Who has a key of their own does not see whether there is one for everyone: it can be removed all the same.
   const can = { replace: has === 'app', remove: has !== 'none' }
-  return <ProviderKey name={name} whose="the" has={HAS[has]} can={can} save={save} clear={clear} />
+  return <ProviderKey name={name} owner="the" has={HAS[has]} can={can} save={save} clear={clear} />
 }

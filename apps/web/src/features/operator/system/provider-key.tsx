@@ -9,7 +9,7 @@ import { Input } from '../../../ui/form/input.tsx'
 interface ProviderKeyProps {
   name: string
   /** Whose key it is, as its buttons say it. */
-  whose: 'your' | 'the'
+  owner: 'your' | 'the'
   /** What there is, in words. */
   has: string
   can: { replace: boolean; remove: boolean }
@@ -18,7 +18,7 @@ interface ProviderKeyProps {
 }
 
 /** The key for one provider of models: written, replaced and removed, and never shown. */
-export function ProviderKey({ name, whose, has, can, save, clear }: ProviderKeyProps) {
+export function ProviderKey({ name, owner, has, can, save, clear }: ProviderKeyProps) {
   const [isOpen, setOpen] = useState(false)
   const [key, setKey] = useState('')
   const saved = () => {
@@ -38,7 +38,7 @@ export function ProviderKey({ name, whose, has, can, save, clear }: ProviderKeyP
           <Button
             size="small"
             aria-expanded={isOpen}
-            aria-label={`Set ${whose} key for ${name}`}
+            aria-label={`Set ${owner} key for ${name}`}
             onClick={() => setOpen(!isOpen)}
           >
             {can.replace ? 'Replace' : 'Set key'}
@@ -47,7 +47,7 @@ export function ProviderKey({ name, whose, has, can, save, clear }: ProviderKeyP
             <Button
               size="small"
               variant="quiet"
-              aria-label={`Remove ${whose} key for ${name}`}
+              aria-label={`Remove ${owner} key for ${name}`}
               aria-disabled={clear.isPending}
               onClick={() => !clear.isPending && clear.mutate()}
             >

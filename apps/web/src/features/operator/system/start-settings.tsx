@@ -42,7 +42,9 @@ export function StartSettings() {
         )}
         <Models model={data.model} models={data.models} />
         <Ceiling {...data.ceiling} />
-        {data.approvalMs !== undefined && <Fact name="A question stays open for">{longWords(data.approvalMs)}</Fact>}
+        {data.approvalMs !== undefined && (
+          <Fact name="A question stays open for">{formatLongDuration(data.approvalMs)}</Fact>
+        )}
       </dl>
     </Section>
   )
@@ -112,4 +114,4 @@ function Fact({ name, setting, children }: { name: string; setting?: string; chi
 }
 
 const DAY_MS = 86_400_000
-const longWords = (ms: number) => (ms >= DAY_MS ? `${Math.round(ms / DAY_MS)} days` : formatDuration(ms))
+const formatLongDuration = (ms: number) => (ms >= DAY_MS ? `${Math.round(ms / DAY_MS)} days` : formatDuration(ms))

@@ -6,7 +6,7 @@ import { ifUnchanged } from '../../../lib/external-change.tsx'
 import { toastProblem } from '../../../lib/problems.tsx'
 import { type AppConfigPatch, type AppToolkit, appConfigQuery, appToolkitsQuery, type PolicyRule } from '../queries.ts'
 
-type Record_ = Parameters<typeof client.api.app.toolkits.$post>[0]['json']
+type ToolkitRecord = Parameters<typeof client.api.app.toolkits.$post>[0]['json']
 
 function useRefresh(...keys: string[][]) {
   const queryClient = useQueryClient()
@@ -14,7 +14,7 @@ function useRefresh(...keys: string[][]) {
 }
 
 interface SavingApp {
-  json: Record_
+  json: ToolkitRecord
   /** Whether it is stored as it was when the draft began. */
   isSeen: (now: AppToolkit) => boolean
 }
@@ -31,7 +31,7 @@ export function useSaveAppToolkit(toolkit: AppToolkit | undefined) {
         isSeen,
         onNews: (now) => {
           queryClient.setQueryData(appToolkitsQuery().queryKey, (old) =>
-            old ? { ...old, toolkits: old.toolkits.map((one) => (one.uscoId === now.uscoId ? now : one)) } : old,
+            old ? { ...old, toolkits: old.toolkits.map((item) => (item.uscoId === now.uscoId ? now : item)) } : old,
           )
         },
       })
@@ -58,7 +58,10 @@ export function useSwitchAppToolkit() {
     onMutate: ({ toolkit, enabled }) => {
       queryClient.setQueryData(appToolkitsQuery().queryKey, (old) =>
         old
-          ? { ...old, toolkits: old.toolkits.map((one) => (one.uscoId === toolkit.uscoId ? { ...one, enabled } : one)) }
+          ? {
+              ...old,
+              toolkits: old.toolkits.map((item) => (item.uscoId === toolkit.uscoId ? { ...item, enabled } : item)),
+            }
           : old,
       )
     },

@@ -7,7 +7,7 @@ import { Field } from '../../../ui/form/field.tsx'
 import { Input } from '../../../ui/form/input.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/overlay/dialog.tsx'
-import { ShownLink } from './link-dialog.tsx'
+import { LinkText } from './link-dialog.tsx'
 import { useInvite } from './use-users.ts'
 
 /** Makes a user, and shows the link by which they choose a password. */
@@ -17,7 +17,7 @@ export function InviteDialog({ onClose, onClosed }: { onClose: () => void; onClo
   const [operator, setOperator] = useState(false)
   const invite = useInvite()
   const errors = invite.error ? (problemOf(invite.error).errors ?? []) : []
-  const errorAt = (path: string) => errors.find((one) => one.path === path)?.message
+  const errorAt = (path: string) => errors.find((problem) => problem.path === path)?.message
   const submit = () =>
     invite.mutate({ email: email.trim(), operator, ...(name.trim() === '' ? {} : { name: name.trim() }) })
   return (
@@ -33,7 +33,7 @@ export function InviteDialog({ onClose, onClosed }: { onClose: () => void; onClo
         />
         {invite.data ? (
           <>
-            <ShownLink link={invite.data.link} />
+            <LinkText link={invite.data.link} />
             <DialogFooter>
               <Button variant="primary" onClick={onClose}>
                 Done

@@ -20,7 +20,7 @@ export function LinkDialog({ user, link, onClose, onClosed }: LinkDialogProps) {
           title={isReset ? `A new password for ${user.name}` : `An invitation for ${user.name}`}
           description="Give this link to them and to nobody else. It is shown once."
         />
-        <ShownLink link={link} />
+        <LinkText link={link} />
         <DialogFooter>
           <Button variant="primary" onClick={onClose}>
             Done
@@ -31,7 +31,7 @@ export function LinkDialog({ user, link, onClose, onClosed }: LinkDialogProps) {
   )
 }
 
-export function ShownLink({ link: { url, expiresAt } }: { link: UserLink }) {
+export function LinkText({ link: { url, expiresAt } }: { link: UserLink }) {
   return (
     <div className="grid gap-3 px-4 py-5 sm:px-6">
       <p data-link className="rounded-lg border bg-sunken px-3 py-2 font-mono text-[0.8125rem] wrap-anywhere">

@@ -24,8 +24,8 @@ export function useChangeUser() {
     mutationFn: ({ user, ...json }: { user: User; operator?: boolean; disabled?: boolean; name?: string }) =>
       answer(client.api.users[':id'].$patch({ param: { id: user.id }, json })),
     onSuccess: ({ name, operator, disabled }) => {
-      const standing = disabled ? 'is disabled' : operator ? 'is an operator' : 'is a user'
-      toast.success(`${name} ${standing}`)
+      const status = disabled ? 'is disabled' : operator ? 'is an operator' : 'is a user'
+      toast.success(`${name} ${status}`)
     },
     onError: toastProblem,
     onSettled: refresh,

@@ -18,11 +18,11 @@ const INVITE = 'invite-user'
 export function UsersTab() {
   const session = useSession()
   if (!session) return <Loading label="Loading users" />
-  if (session.mode === 'local') return <OneUser />
+  if (session.mode === 'local') return <SingleUserNotice />
   return <UserList me={session.user?.id} />
 }
 
-function OneUser() {
+function SingleUserNotice() {
   return (
     <Empty icon={Users} title="One user, without sign-in">
       <p>

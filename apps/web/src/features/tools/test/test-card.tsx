@@ -25,7 +25,7 @@ import { type CallProblem, elapsed, isRunning, type Progress, type Try } from '.
 import type { TestHistory } from './use-test-history.ts'
 
 interface CardProps {
-  one: Try
+  test: Try
   toolkit: Toolkit
   tries: TestHistory
   /** Whether none was begun after it. */
@@ -42,10 +42,10 @@ const LOOKS: Record<Try['status'], { label: string; icon: LucideIcon; className:
   cancelled: { label: 'Cancelled', icon: Ban, className: 'text-ink-muted' },
 }
 
-export function TryCard({ one, toolkit, tries, isNewest, onReuse }: CardProps) {
-  const running = isRunning(one)
+export function TryCard({ test, toolkit, tries, isNewest, onReuse }: CardProps) {
+  const running = isRunning(test)
   const card = useRef<HTMLElement>(null)
-  const asked = one.status === 'asks' ? one.approval : undefined
+  const pendingApproval = test.status === 'asks' ? test.approval : undefined
   // Nothing moves while there is something to click: only what was begun, and what it gave, comes to where it is seen.
   useEffect(() => {
     if (card.current && isNewest && running) toTop(card.current)
@@ -53,23 +53,23 @@ export function TryCard({ one, toolkit, tries, isNewest, onReuse }: CardProps) {
   useEffect(() => (card.current && isNewest && !running ? keepAtTop(card.current) : undefined), [isNewest, running])
   // The question comes to who asked for the call.
   useEffect(() => {
-    if (asked) document.getElementById(cardId(asked))?.focus()
-  }, [asked])
+    if (pendingApproval) document.getElementById(cardId(pendingApproval))?.focus()
+  }, [pendingApproval])
   return (
     <article
       ref={card}
       tabIndex={-1}
-      aria-label={`Try at ${new Date(one.startedAt).toLocaleTimeString('en')}`}
+      aria-label={`Try at ${new Date(test.startedAt).toLocaleTimeString('en')}`}
       className="grid min-w-0 gap-3 rounded-xl border bg-surface p-3 shadow-flat sm:p-4"
     >
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
-        <Status status={one.status} />
+        <Status status={test.status} />
         <span className="text-[0.8125rem] text-ink-muted tabular-nums">
-          {running ? <Counting from={one.startedAt} /> : elapsed((one.endedAt ?? one.startedAt) - one.startedAt)}
+          {running ? <Counting from={test.startedAt} /> : elapsed((test.endedAt ?? test.startedAt) - test.startedAt)}
         </span>
         <span className="ml-auto flex gap-1">
           {running ? (
-            <Button size="small" onClick={() => tries.cancel(one.id)}>
+            <Button size="small" onClick={() => tries.cancel(test.id)}>
               <Ban aria-hidden /> Cancel
             </Button>
           ) : (
@@ -79,20 +79,20 @@ export function TryCard({ one, toolkit, tries, isNewest, onReuse }: CardProps) {
           )}
         </span>
       </div>
-      {running && one.progress && <ProgressBar progress={one.progress} />}
-      {one.approval && running && (
+      {running && test.progress && <ProgressBar progress={test.progress} />}
+      {test.approval && running && (
         <ApprovalCard
-          approval={one.approval}
-          onAnswered={(approval) => {
-            tries.dispatch({ type: 'answered', id: one.id, approval })
+          approval={test.approval}
+          onResolved={(approval) => {
+            tries.dispatch({ type: 'answered', id: test.id, approval })
             card.current?.focus()
           }}
         />
       )}
-      {one.status === 'running' && <Inputs toolkit={toolkit.id} />}
-      {one.problem && <CallFailed problem={one.problem} toolkit={toolkit} />}
-      {one.result?.warnings && <Warnings warnings={one.result.warnings} />}
-      {one.result && <ContentView result={one.result} />}
+      {test.status === 'running' && <Inputs toolkit={toolkit.id} />}
+      {test.problem && <CallFailed problem={test.problem} toolkit={toolkit} />}
+      {test.result?.warnings && <Warnings warnings={test.result.warnings} />}
+      {test.result && <ContentView result={test.result} />}
     </article>
   )
 }

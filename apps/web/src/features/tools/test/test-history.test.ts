@@ -11,7 +11,7 @@ const after = (...events: [event: string, data: object][]) =>
   events.reduce(
     (tries, [event, data]) =>
       reduceTestHistory(tries, { type: 'event', id: 'a', event: { event, data: JSON.stringify(data) }, at: 9 }),
-    reduceTestHistory([], { type: 'begun', one }),
+    reduceTestHistory([], { type: 'begun', test: one }),
   )[0]
 
 describe('a test run', () => {

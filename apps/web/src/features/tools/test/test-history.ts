@@ -34,59 +34,59 @@ export interface Try {
 }
 
 export type TryAction =
-  | { type: 'begun'; one: Try }
+  | { type: 'begun'; test: Try }
   | { type: 'event'; id: string; event: StreamEvent; at: number }
   | { type: 'failed'; id: string; problem: CallProblem; at: number }
   | { type: 'cancelled'; id: string; at: number }
   | { type: 'answered'; id: string; approval: Approval }
   | { type: 'forget'; ref: string }
 
-const MAX_KEPT = 50
+const MAX_ENTRIES = 50
 
 export function reduceTestHistory(tries: readonly Try[], action: TryAction): readonly Try[] {
-  if (action.type === 'begun') return [action.one, ...tries].slice(0, MAX_KEPT)
-  if (action.type === 'forget') return tries.filter((one) => one.ref !== action.ref || isRunning(one))
-  return tries.map((one) => (one.id === action.id && isRunning(one) ? next(one, action) : one))
+  if (action.type === 'begun') return [action.test, ...tries].slice(0, MAX_ENTRIES)
+  if (action.type === 'forget') return tries.filter((test) => test.ref !== action.ref || isRunning(test))
+  return tries.map((test) => (test.id === action.id && isRunning(test) ? next(test, action) : test))
 }
 
 export const isRunning = ({ status }: Try): boolean => status === 'running' || status === 'asks'
 
 type Change = Exclude<TryAction, { type: 'begun' | 'forget' }>
 
-function next(one: Try, action: Change): Try {
+function next(test: Try, action: Change): Try {
   switch (action.type) {
     case 'event':
-      return afterEvent(one, action.event, action.at)
+      return afterEvent(test, action.event, action.at)
     case 'failed':
-      return { ...one, status: 'failed', problem: action.problem, endedAt: action.at }
+      return { ...test, status: 'failed', problem: action.problem, endedAt: action.at }
     case 'cancelled':
-      return { ...one, status: 'cancelled', endedAt: action.at }
+      return { ...test, status: 'cancelled', endedAt: action.at }
     case 'answered':
-      return { ...one, status: 'running', approval: action.approval }
+      return { ...test, status: 'running', approval: action.approval }
   }
 }
 
-function afterEvent(one: Try, { event, data }: StreamEvent, at: number): Try {
-  const told = JSON.parse(data) as Record<string, unknown>
+function afterEvent(test: Try, { event, data }: StreamEvent, at: number): Try {
+  const payload = JSON.parse(data) as Record<string, unknown>
   switch (event) {
     case 'started':
-      return { ...one, callId: String(told.callId) }
+      return { ...test, callId: String(payload.callId) }
     case 'progress':
-      return { ...one, progress: told as unknown as Progress }
+      return { ...test, progress: payload as unknown as Progress }
     case 'pending':
-      return { ...one, status: 'asks', approval: told.approval as Approval }
+      return { ...test, status: 'asks', approval: payload.approval as Approval }
     case 'result': {
       const {
         status,
         callId: _,
         ...result
-      } = told as unknown as { status: 'ok' | 'tool-error'; callId: string } & CallContent
-      return { ...one, status, result, endedAt: at }
+      } = payload as unknown as { status: 'ok' | 'tool-error'; callId: string } & CallContent
+      return { ...test, status, result, endedAt: at }
     }
     case 'failed':
-      return { ...one, status: 'failed', problem: told as unknown as CallProblem, endedAt: at }
+      return { ...test, status: 'failed', problem: payload as unknown as CallProblem, endedAt: at }
     default:
-      return one
+      return test
   }
 }
 

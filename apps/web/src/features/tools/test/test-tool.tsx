@@ -21,7 +21,7 @@ interface TryProps {
 
 export function TryTool({ located, tries }: TryProps) {
   const { toolkit, tool } = located
-  const own = tries.all.filter(({ ref }) => ref === tool.ref)
+  const own = tries.tests.filter(({ ref }) => ref === tool.ref)
   const [latest] = own
   const [value, setValue] = useState<unknown>(() => latest?.arguments ?? defaultsOf(tool.inputSchema))
   const [problems, setProblems] = useState<readonly ValueProblem[]>([])
@@ -32,7 +32,8 @@ export function TryTool({ located, tries }: TryProps) {
     setValue(next)
     setProblems([])
   }
-  const told = problems.length > 0 ? problems : latest?.arguments === value ? argumentProblems(latest?.problem) : []
+  const visibleProblems =
+    problems.length > 0 ? problems : latest?.arguments === value ? argumentProblems(latest?.problem) : []
   const run = () => {
     const found = checkArguments(tool.inputSchema, value ?? {})
     setProblems(found)
@@ -56,24 +57,24 @@ export function TryTool({ located, tries }: TryProps) {
           schema={drawn}
           value={value}
           onChange={change}
-          problems={told}
+          problems={visibleProblems}
           onReadable={setReadable}
         />
       </div>
       <TryActions located={located} value={value} onRun={run} onReset={() => change(defaultsOf(tool.inputSchema))} />
       {own.length > 0 && (
         <section aria-label="Tries" className="grid min-w-0 gap-3">
-          {own.map((one) => (
+          {own.map((test) => (
             <TryCard
-              key={one.id}
-              one={one}
-              isNewest={one === latest}
+              key={test.id}
+              test={test}
+              isNewest={test === latest}
               toolkit={toolkit}
               tries={tries}
-              onReuse={() => change(one.arguments)}
+              onReuse={() => change(test.arguments)}
             />
           ))}
-          {own.some((one) => !isRunning(one)) && (
+          {own.some((test) => !isRunning(test)) && (
             <Button
               size="small"
               variant="quiet"

@@ -9,7 +9,7 @@ import { readEvents } from '../sse-parser.ts'
 import { type CallProblem, isRunning, reduceTestHistory, type Try, type TryAction } from './test-history.ts'
 
 export interface TestHistory {
-  all: readonly Try[]
+  tests: readonly Try[]
   run: (call: { toolkit: string; tool: string; ref: string; arguments: Record<string, unknown> }) => void
   cancel: (id: string) => void
   dispatch: (action: TryAction) => void
@@ -33,14 +33,14 @@ const triesQuery = () =>
 
 export function useTestHistory(): TestHistory {
   const queryClient = useQueryClient()
-  const { data: all = [] } = useQuery(triesQuery())
+  const { data: tests = [] } = useQuery(triesQuery())
   const actions = useMemo(() => actionsOn(queryClient), [queryClient])
-  return { all, ...actions }
+  return { tests, ...actions }
 }
 
-function actionsOn(queryClient: QueryClient): Omit<TestHistory, 'all'> {
+function actionsOn(queryClient: QueryClient): Omit<TestHistory, 'tests'> {
   const { queryKey } = triesQuery()
-  const find = (id: string) => queryClient.getQueryData<readonly Try[]>(queryKey)?.find((one) => one.id === id)
+  const find = (id: string) => queryClient.getQueryData<readonly Try[]>(queryKey)?.find((test) => test.id === id)
   const dispatch = (action: TryAction) => {
     queryClient.setQueryData<readonly Try[]>(queryKey, (old) => old && reduceTestHistory(old, action))
   }
@@ -49,11 +49,11 @@ function actionsOn(queryClient: QueryClient): Omit<TestHistory, 'all'> {
     const controller = new AbortController()
     const stop = () => controller.abort()
     const ask = (event: BeforeUnloadEvent) => {
-      const one = find(id)
-      if (one && isRunning(one)) event.preventDefault()
+      const test = find(id)
+      if (test && isRunning(test)) event.preventDefault()
     }
     window.addEventListener('beforeunload', ask)
-    dispatch({ type: 'begun', one: { id, ref, arguments: args, startedAt: Date.now(), status: 'running', stop } })
+    dispatch({ type: 'begun', test: { id, ref, arguments: args, startedAt: Date.now(), status: 'running', stop } })
     follow({ toolkit, tool, arguments: args }, controller.signal, (event) =>
       dispatch({ type: 'event', id, event, at: Date.now() }),
     )
@@ -61,7 +61,7 @@ function actionsOn(queryClient: QueryClient): Omit<TestHistory, 'all'> {
       .then(() => dispatch({ type: 'failed', id, problem: LOST, at: Date.now() }))
       .catch((error: unknown) => {
         if (controller.signal.aborted) dispatch({ type: 'cancelled', id, at: Date.now() })
-        else dispatch({ type: 'failed', id, problem: told(error), at: Date.now() })
+        else dispatch({ type: 'failed', id, problem: toCallProblem(error), at: Date.now() })
       })
       .finally(() => window.removeEventListener('beforeunload', ask))
   }
@@ -72,7 +72,7 @@ function actionsOn(queryClient: QueryClient): Omit<TestHistory, 'all'> {
   return { run, cancel, dispatch }
 }
 
-const told = (error: unknown): CallProblem => {
+const toCallProblem = (error: unknown): CallProblem => {
   if (!(error instanceof ProblemError)) return LOST
   const { code, detail, action, errors } = problemOf(error)
   return { code, detail, action, ...(errors ? { errors } : {}) }
