@@ -89,7 +89,8 @@ describe('the audit log', () => {
 
   it('builds one chain from two parallel writers', async () => {
     const storage = memory()
-    const [one, other] = [start(storage), start(storage)]
+    const one = start(storage)
+    const other = start(storage)
     await Promise.all(
       [one, other].map(async (audit, who) => {
         for (let i = 0; i < 30; i++) {
@@ -300,10 +301,10 @@ describe('deletion from the log', () => {
     await storage.transaction({ caller: 'audit-shipping', userId: 'ann' }, async (tx) => {
       for (const row of await tx.list('audit')) await tx.update('audit', row.auditId, { set: { at: new Date(0) } })
     })
-    const kept = start(storage, { days: 30 })
-    await kept.start()
-    await expect.poll(async () => (await kept.list(everyone)).items).toEqual([])
-    await kept.close()
+    const pruned = start(storage, { days: 30 })
+    await pruned.start()
+    await expect.poll(async () => (await pruned.list(everyone)).items).toEqual([])
+    await pruned.close()
 
     const small = start(memory(), { maxRows: 100 })
     for (let i = 0; i < 500; i++) {

@@ -72,13 +72,13 @@ export interface AuditDeps extends AuditOptions {
 }
 
 const DAY_MS = 86_400_000
-const LOOK_MS = 2000
+const READ_FLUSH_MS = 2000
 /** In storages that look at every row of a user for every change of one. */
 const MAX_ROWS: Readonly<Record<string, number>> = { memory: 10_000, indexeddb: 2000 }
 
-export function createAudit(parts: AuditDeps): RunningAudit {
-  const { storage, journal = memoryJournal(), onProblem = () => {}, maxRows = MAX_ROWS[storage.name] } = parts
-  const strict = parts.strict ?? (parts.journal === undefined && storage.name !== 'memory')
+export function createAudit(deps: AuditDeps): RunningAudit {
+  const { storage, journal = memoryJournal(), onProblem = () => {}, maxRows = MAX_ROWS[storage.name] } = deps
+  const strict = deps.strict ?? (deps.journal === undefined && storage.name !== 'memory')
   const sha256 = journal.sha256 ?? webSha256
   const trim = maxRows === undefined ? undefined : trimmer(storage, maxRows)
   const shipper = createShipper({ storage, journal, sha256, onProblem, onShipped: trim })
@@ -91,17 +91,17 @@ export function createAudit(parts: AuditDeps): RunningAudit {
   const record = (input: AuditInput, follows = false): void | Promise<void> => {
     if (!started) void start()
     const entry = newEntry(newEntryId(), input)
-    const kept = follows ? journal.follow(entry) : journal.append(entry)
+    const written = follows ? journal.follow(entry) : journal.append(entry)
     shipper.poke()
-    if (strict) return Promise.resolve(kept).then(() => shipper.flush())
-    return kept
+    if (strict) return Promise.resolve(written).then(() => shipper.flush())
+    return written
   }
   // A reader wants what just happened, but not an error, or to wait long, because of it.
-  const settled = () => within(LOOK_MS, shipper.flush())
-  const keeping = keepRetention(storage, parts)
+  const settled = () => within(READ_FLUSH_MS, shipper.flush())
+  const retention = keepRetention(storage, deps)
   return {
     record: (input) => record(input),
-    calls: createCallAudit({ record, secrets: parts.secrets }),
+    calls: createCallAudit({ record, secrets: deps.secrets }),
     async list(reader, filter = {}, page = {}) {
       await settled()
       return listLog(storage, reader, { filter, page })
@@ -123,10 +123,10 @@ export function createAudit(parts: AuditDeps): RunningAudit {
     unshipped: () => shipper.waiting,
     async start() {
       if (!started) await start()
-      keeping.start()
+      retention.start()
     },
     async close() {
-      keeping.stop()
+      retention.stop()
       await shipper.close().catch(() => {})
     },
   }
@@ -162,9 +162,9 @@ function trimmer(storage: Storage, maxRows: number): (end: ChainEnd) => void {
 
 async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>((resolve) => {
+  const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
   })
-  await Promise.race([work.catch(() => {}), late])
+  await Promise.race([work.catch(() => {}), timeout])
   clearTimeout(timer)
 }

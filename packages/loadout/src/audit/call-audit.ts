@@ -27,7 +27,7 @@ export interface AuditedCall {
 }
 
 /** What is known of it so far. */
-export interface KnownOfCall {
+export interface CallDetails {
   /** The toolkit that was found. */
   stored?: StoredToolkit | undefined
   inputSchema?: JsonObject | undefined
@@ -50,14 +50,14 @@ export interface AuditedOutcome {
 
 export interface CallAudit {
   /** All of the arguments, with nothing but secrets hidden: what a person is asked about. */
-  show(call: Pick<AuditedCall, 'arguments' | 'userId'>, known: KnownOfCall): JsonObject | Promise<JsonObject>
+  show(call: Pick<AuditedCall, 'arguments' | 'userId'>, details: CallDetails): JsonObject | Promise<JsonObject>
   /** As much of the arguments as is kept. */
-  mask(call: Pick<AuditedCall, 'arguments' | 'userId'>, known: KnownOfCall): JsonObject | Promise<JsonObject>
+  mask(call: Pick<AuditedCall, 'arguments' | 'userId'>, details: CallDetails): JsonObject | Promise<JsonObject>
   /** Safe when it returns, or resolves. Throws where it cannot be kept: then the call must not be made. */
-  intent(call: AuditedCall, known: KnownOfCall): void | Promise<void>
-  outcome(call: AuditedCall, known: KnownOfCall, outcome: AuditedOutcome): void | Promise<void>
+  intent(call: AuditedCall, details: CallDetails): void | Promise<void>
+  outcome(call: AuditedCall, details: CallDetails, outcome: AuditedOutcome): void | Promise<void>
   /** The outcome of a call whose user went meanwhile: that there was one. */
-  ofNobody(outcome: AuditedOutcome): void | Promise<void>
+  removedUserOutcome(outcome: AuditedOutcome): void | Promise<void>
 }
 
 export interface CallAuditDeps {
@@ -74,47 +74,47 @@ export function createCallAudit({ record, secrets }: CallAuditDeps): CallAudit {
   const redact = createRedactor()
   const withSecrets = <T>(
     { userId }: Pick<AuditedCall, 'userId'>,
-    { stored }: KnownOfCall,
+    { stored }: CallDetails,
     work: (values: readonly string[]) => T | Promise<T>,
   ): T | Promise<T> => {
     const values = stored ? secrets.list(stored, userId) : NONE
     return values instanceof Promise ? values.then(work) : work(values)
   }
-  const masked = (args: JsonObject, { inputSchema }: KnownOfCall, values: readonly string[]) =>
+  const masked = (args: JsonObject, { inputSchema }: CallDetails, values: readonly string[]) =>
     redact(args, { schema: inputSchema ?? UNKNOWN, secrets: values })
-  const asked = (call: AuditedCall, known: KnownOfCall, values: readonly string[]): JsonObject => ({
+  const requestFields = (call: AuditedCall, details: CallDetails, values: readonly string[]): JsonObject => ({
     caller: call.caller.type,
     ...(call.caller.toolId === undefined ? {} : { toolId: call.caller.toolId.slice(0, 200) }),
-    ...(known.decision ? { decision: known.decision.decision, reason: known.decision.reason.slice(0, 500) } : {}),
-    ...(known.warnings ? { warnings: known.warnings } : {}),
-    arguments: masked(call.arguments, known, values),
-    argumentSize: known.argumentSize ?? jsonSize(call.arguments),
+    ...(details.decision ? { decision: details.decision.decision, reason: details.decision.reason.slice(0, 500) } : {}),
+    ...(details.warnings ? { warnings: details.warnings } : {}),
+    arguments: masked(call.arguments, details, values),
+    argumentSize: details.argumentSize ?? jsonSize(call.arguments),
   })
   return {
-    show: (call, known) =>
-      withSecrets(call, known, (secrets) =>
-        redact(call.arguments, { schema: known.inputSchema ?? UNKNOWN, secrets, whole: true }),
+    show: (call, details) =>
+      withSecrets(call, details, (secrets) =>
+        redact(call.arguments, { schema: details.inputSchema ?? UNKNOWN, secrets, whole: true }),
       ),
-    mask: (call, known) => withSecrets(call, known, (values) => masked(call.arguments, known, values)),
-    intent: (call, known) =>
-      withSecrets(call, known, (values) =>
-        record({ ...about(call, known, 'started'), detail: asked(call, known, values) }),
+    mask: (call, details) => withSecrets(call, details, (values) => masked(call.arguments, details, values)),
+    intent: (call, details) =>
+      withSecrets(call, details, (values) =>
+        record({ ...entryFields(call, details, 'started'), detail: requestFields(call, details, values) }),
       ),
-    ofNobody: ({ status }) => record({ userId: APP_OWNER, action: CALL_ACTION, outcome: status }, true),
-    outcome(call, known, { status, reached, durationMs, errorCode, resultSize }) {
-      const came: JsonObject = { durationMs: Math.round(durationMs * 1000) / 1000 }
-      if (errorCode !== undefined) came.errorCode = errorCode
-      if (resultSize !== undefined) came.resultSize = resultSize
-      const input = about(call, known, status)
-      if (reached) return record({ ...input, detail: came }, true)
-      return withSecrets(call, known, (values) =>
-        record({ ...input, detail: { ...asked(call, known, values), ...came } }),
+    removedUserOutcome: ({ status }) => record({ userId: APP_OWNER, action: CALL_ACTION, outcome: status }, true),
+    outcome(call, details, { status, reached, durationMs, errorCode, resultSize }) {
+      const outcomeFields: JsonObject = { durationMs: Math.round(durationMs * 1000) / 1000 }
+      if (errorCode !== undefined) outcomeFields.errorCode = errorCode
+      if (resultSize !== undefined) outcomeFields.resultSize = resultSize
+      const input = entryFields(call, details, status)
+      if (reached) return record({ ...input, detail: outcomeFields }, true)
+      return withSecrets(call, details, (values) =>
+        record({ ...input, detail: { ...requestFields(call, details, values), ...outcomeFields } }),
       )
     },
   }
 }
 
-function about(call: AuditedCall, { stored }: KnownOfCall, outcome: string): AuditInput {
+function entryFields(call: AuditedCall, { stored }: CallDetails, outcome: string): AuditInput {
   // What was not found has only the name that was asked for.
   const toolkit = stored?.toolkit.id ?? call.toolkit.slice(0, 100)
   return {

@@ -15,9 +15,9 @@ import {
 } from './chain.ts'
 import { type AuditContent, contentOf, newEntry } from './entry.ts'
 
-const content = (given: Partial<AuditContent> = {}): AuditContent => ({
+const content = (overrides: Partial<AuditContent> = {}): AuditContent => ({
   ...contentOf(newEntry(newId('auditEntry'), { userId: 'ann', action: 'mcp_tool_call', source: 'mcp:x' })),
-  ...given,
+  ...overrides,
 })
 
 async function chainOf(contents: AuditContent[], from: ChainEnd = GENESIS) {
@@ -85,13 +85,13 @@ describe('the audit chain', () => {
       fc.asyncProperty(
         contents,
         fc.record({ row: fc.nat(), field: fc.constantFrom(...FIELDS), bit: fc.nat(200), erased: fc.boolean() }),
-        async (given, { row, field, bit, erased }) => {
-          const { rows, end } = await chainOf(given.map(content))
+        async (samples, { row, field, bit, erased }) => {
+          const { rows, end } = await chainOf(samples.map(content))
           const index = row % rows.length
           const before = rows[index] as AuditRow
-          const held = erased ? erasedRow(before) : before
-          const changed = rows.with(index, { ...held, [field]: flipped(held[field], bit) } as AuditRow)
-          expect(await verifyChain(rows.with(index, held), { head: end })).toMatchObject({ ok: true })
+          const stored = erased ? erasedRow(before) : before
+          const changed = rows.with(index, { ...stored, [field]: flipped(stored[field], bit) } as AuditRow)
+          expect(await verifyChain(rows.with(index, stored), { head: end })).toMatchObject({ ok: true })
           const verdict = await verifyChain(changed, { head: end })
           expect(verdict.ok).toBe(false)
           // It is told where: at that row, or at the one after it where its own hash was changed.
@@ -104,9 +104,10 @@ describe('the audit chain', () => {
 
   it('detects a removed, inserted or moved row', () =>
     fc.assert(
-      fc.asyncProperty(contents, fc.nat(), fc.nat(), async (given, one, other) => {
-        const { rows, end } = await chainOf(given.map(content))
-        const [a, b] = [one % rows.length, other % rows.length]
+      fc.asyncProperty(contents, fc.nat(), fc.nat(), async (samples, one, other) => {
+        const { rows, end } = await chainOf(samples.map(content))
+        const a = one % rows.length
+        const b = other % rows.length
         const broken = async (changed: AuditRow[]) => !(await verifyChain(changed, { head: end })).ok
         expect(await broken(rows.toSpliced(a, 1))).toBe(true)
         expect(await broken(rows.toSpliced(a, 0, rows[b] as AuditRow))).toBe(true)
@@ -119,19 +120,19 @@ describe('the audit chain', () => {
 
   it('stays valid after users are erased and the beginning is removed, without a trace of them', () =>
     fc.assert(
-      fc.asyncProperty(contents, fc.nat(), async (given, cut) => {
-        const { rows, end } = await chainOf(given.map((one) => content({ ...one, source: 'mcp:ann-kit' })))
+      fc.asyncProperty(contents, fc.nat(), async (samples, cut) => {
+        const { rows, end } = await chainOf(samples.map((one) => content({ ...one, source: 'mcp:ann-kit' })))
         const erased = rows.map((row) => (row.userId === 'ann' ? erasedRow(row) : row))
         expect(await verifyChain(erased, { head: end })).toMatchObject({ ok: true })
         for (const row of erased.filter(({ salt }) => salt === null))
           expect(row).toMatchObject({ userId: '', source: '', callId: null, detailJson: {} })
         const last = cut % rows.length
         const anchor = { seq: last + 1, hash: (rows[last] as AuditRow).hash }
-        const kept = rows.slice(last + 1)
-        expect(await verifyChain(kept, { anchor, head: end })).toEqual({ ok: true, rows: kept.length })
+        const remaining = rows.slice(last + 1)
+        expect(await verifyChain(remaining, { anchor, head: end })).toEqual({ ok: true, rows: remaining.length })
         // Lines that retention did not get to yet are passed over; with a wrong anchor nothing holds.
-        expect(await verifyChain(rows, { anchor, head: end })).toEqual({ ok: true, rows: kept.length })
-        expect(await verifyChain(kept, { anchor: { ...anchor, hash: GENESIS.hash }, head: end })).toMatchObject({
+        expect(await verifyChain(rows, { anchor, head: end })).toEqual({ ok: true, rows: remaining.length })
+        expect(await verifyChain(remaining, { anchor: { ...anchor, hash: GENESIS.hash }, head: end })).toMatchObject({
           ok: false,
         })
       }),

@@ -40,11 +40,11 @@ export type SealedContent = AuditContent & Pick<AuditRow, 'salt' | 'contentHash'
 export async function sealContents(contents: readonly AuditContent[], sha256: Sha256): Promise<SealedContent[]> {
   const salts = newSalts(contents.length)
   const hashes = contents.map((content, index) => sha256(contentText(salts[index] as string, content)))
-  const made = await Promise.all(hashes)
+  const digests = await Promise.all(hashes)
   return contents.map((content, index) => ({
     ...content,
     salt: salts[index] as string,
-    contentHash: made[index] as string,
+    contentHash: digests[index] as string,
   }))
 }
 
@@ -59,8 +59,8 @@ export async function chainRows(
   for (const content of contents) {
     seq++
     const row = { ...content, auditId: auditIdOf(seq), prevHash }
-    const made = sha256(rowText(row))
-    const hash = typeof made === 'string' ? made : await made
+    const digest = sha256(rowText(row))
+    const hash = typeof digest === 'string' ? digest : await digest
     rows.push({ ...row, hash })
     prevHash = hash
   }
@@ -95,7 +95,7 @@ export async function verifyChain(
   let end = anchor
   for await (const row of rows) {
     if (row.auditId <= auditIdOf(anchor.seq)) continue
-    const reason = await brokenAt(row, end, sha256)
+    const reason = await findBreak(row, end, sha256)
     if (reason) return { ok: false, rows: end.seq - anchor.seq, auditId: row.auditId, reason }
     end = { seq: end.seq + 1, hash: row.hash }
   }
@@ -109,7 +109,7 @@ export async function verifyChain(
   return { ok: true, rows: end.seq - anchor.seq }
 }
 
-async function brokenAt(row: AuditRow, end: ChainEnd, sha256: Sha256): Promise<string | undefined> {
+async function findBreak(row: AuditRow, end: ChainEnd, sha256: Sha256): Promise<string | undefined> {
   const expected = auditIdOf(end.seq + 1)
   if (row.auditId !== expected) return `${expected} should stand here`
   if (row.prevHash !== end.hash) return 'it does not follow the row before it'

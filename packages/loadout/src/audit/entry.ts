@@ -45,9 +45,9 @@ export interface AuditInput {
 }
 
 export const CALL_ACTION = 'mcp_tool_call'
-const LONGEST = 400
+const MAX_TEXT_LENGTH = 400
 /** A larger detail is not kept: what is made here is bounded long before this. */
-const LARGEST_DETAIL = 16_384
+const MAX_DETAIL_LENGTH = 16_384
 
 export function newEntry(entryId: string, input: AuditInput): AuditEntry {
   return {
@@ -70,7 +70,7 @@ export type AuditContent = Omit<AuditRow, 'auditId' | 'prevHash' | 'contentHash'
 
 /** An entry as it can be stored. */
 export function contentOf(entry: AuditEntry): AuditContent {
-  const text = (value: string | null) => (value === null ? null : storableText(value).slice(0, LONGEST))
+  const text = (value: string | null) => (value === null ? null : storableText(value).slice(0, MAX_TEXT_LENGTH))
   return {
     entryId: storableText(entry.entryId),
     userId: ownerId.safeParse(entry.userId).success ? entry.userId : APP_OWNER,
@@ -82,7 +82,7 @@ export function contentOf(entry: AuditEntry): AuditContent {
     callId: text(entry.callId),
     ref: text(entry.ref),
     outcome: text(entry.outcome),
-    detailJson: storable(entry.detail),
+    detailJson: storableDetail(entry.detail),
   }
 }
 
@@ -90,16 +90,16 @@ export function contentOf(entry: AuditEntry): AuditContent {
 export const storableText = (text: string) =>
   (text.includes('\0') ? text.replaceAll('\0', '\u2400') : text).toWellFormed()
 
-function storable(detail: JsonObject): JsonObject {
+function storableDetail(detail: JsonObject): JsonObject {
   const text = JSON.stringify(detail)
-  if (text.length > LARGEST_DETAIL) return { cut: text.length }
+  if (text.length > MAX_DETAIL_LENGTH) return { cut: text.length }
   // Escapes are how JSON writes what a database refuses; most lines have none.
-  return /\\u(0000|d[89a-f])/i.test(text) ? (mended(detail) as JsonObject) : detail
+  return /\\u(0000|d[89a-f])/i.test(text) ? (sanitizeJson(detail) as JsonObject) : detail
 }
 
-function mended(value: unknown): unknown {
+function sanitizeJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value)
-  if (Array.isArray(value)) return value.map(mended)
+  if (Array.isArray(value)) return value.map(sanitizeJson)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), mended(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), sanitizeJson(inner)]))
 }

@@ -34,7 +34,7 @@ export type ExportFormat = 'csv' | 'jsonl'
 const PAGE = 100
 const EXPORT_PAGE = 1000
 /** How many lines are looked at for one page, where only their detail tells whether they are meant. */
-const MAX_LOOKED_AT = 10_000
+const MAX_SCANNED = 10_000
 
 export async function listLog(
   storage: Storage,
@@ -42,7 +42,7 @@ export async function listLog(
   { filter, page }: { filter: AuditFilter; page: AuditPage },
 ): Promise<{ items: AuditView[]; nextCursor?: string }> {
   const { caller, decision } = filter
-  if (caller !== undefined || decision !== undefined) return lookThrough(storage, reader, { filter, page })
+  if (caller !== undefined || decision !== undefined) return listFiltered(storage, reader, { filter, page })
   const { cursor: after, limit = PAGE } = page
   const query = { ...queryOf(reader, filter), ...(after === undefined ? {} : { after }), limit: limit + 1 }
   // One more than asked for tells whether there is a next page.
@@ -53,19 +53,19 @@ export async function listLog(
 }
 
 /** No storage looks into a detail: lines are read and left away. A page may be short, and still have a next one. */
-async function lookThrough(
+async function listFiltered(
   storage: Storage,
   reader: AuditReader,
   { filter: { caller, decision, ...filter }, page }: { filter: AuditFilter; page: AuditPage },
 ): Promise<{ items: AuditView[]; nextCursor?: string }> {
   const { limit = PAGE } = page
-  const isMeant = ({ detail }: AuditView) =>
+  const matches = ({ detail }: AuditView) =>
     (caller === undefined || detail.caller === caller) && (decision === undefined || detail.decision === decision)
   const items: AuditView[] = []
   let { cursor } = page
-  for (let looked = 0; looked < MAX_LOOKED_AT; looked += EXPORT_PAGE) {
+  for (let scanned = 0; scanned < MAX_SCANNED; scanned += EXPORT_PAGE) {
     const next = await listLog(storage, reader, { filter, page: { cursor, limit: EXPORT_PAGE } })
-    items.push(...next.items.filter(isMeant))
+    items.push(...next.items.filter(matches))
     cursor = next.nextCursor
     const last = items.length > limit ? items[limit - 1] : undefined
     if (last) return { items: items.slice(0, limit), nextCursor: last.id }
@@ -96,11 +96,11 @@ function accessOf(reader: AuditReader): Access {
 
 function queryOf(reader: AuditReader, filter: AuditFilter): ListQuery<'audit'> {
   const { toolkit, from, to, userId, caller: _, decision: __, ...fields } = filter
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  const conditions = Object.entries(fields).filter(([, value]) => value !== undefined)
   const owner = 'everyone' in reader ? userId : reader.userId
   return {
     where: {
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(conditions),
       ...(owner === undefined ? {} : { userId: owner }),
       ...(toolkit === undefined ? {} : { source: `mcp:${toolkit}` }),
     },

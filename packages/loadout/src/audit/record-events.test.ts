@@ -17,11 +17,11 @@ it('a grant is logged with its decision, its target and its thread', async () =>
   const running = host.calls.start({ ...call, threadId: 't' })
   await host.approvals.answer('ann', (await running.pending).id, { decision: 'deny', remember: 'thread' })
   await running.outcome
-  const told = { userId: 'ann', ref: 'app.pay', threadId: 't', detail: { target: 'tool', decision: 'deny' } }
-  expect(await linesOf('grant_added')).toMatchObject([told])
+  const expected = { userId: 'ann', ref: 'app.pay', threadId: 't', detail: { target: 'tool', decision: 'deny' } }
+  expect(await linesOf('grant_added')).toMatchObject([expected])
   const [grant] = await host.grants.list('ann')
   await host.grants.revoke('ann', grant?.id ?? '')
-  expect(await linesOf('grant_revoked')).toMatchObject([told])
+  expect(await linesOf('grant_revoked')).toMatchObject([expected])
 })
 
 it('rules and settings are logged with their new values and the operator who set them', async () => {

@@ -3,14 +3,16 @@ import type { Emitter, HostEvent } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { AuditInput } from './entry.ts'
 
-type Told = { [T in HostEvent['type']]?: (event: Extract<HostEvent, { type: T }>) => Omit<AuditInput, 'userId'> }
+type EventRecorders = {
+  [T in HostEvent['type']]?: (event: Extract<HostEvent, { type: T }>) => Omit<AuditInput, 'userId'>
+}
 
-const about = ({ toolkit, uscoId }: { toolkit: string; uscoId: string }) => ({
+const toolkitFields = ({ toolkit, uscoId }: { toolkit: string; uscoId: string }) => ({
   source: `mcp:${toolkit}`,
   detail: { toolkit, uscoId },
 })
 
-const aboutGrant = ({
+const grantFields = ({
   grantId,
   ref,
   target,
@@ -22,11 +24,11 @@ const aboutGrant = ({
   detail: { grantId, target, decision },
 })
 
-const RECORDED: Told = {
-  'toolkit-registered': (event) => ({ action: 'toolkit_registered', ...about(event) }),
-  'toolkit-updated': (event) => ({ action: 'toolkit_updated', ...about(event) }),
-  'toolkit-switched': (event) => ({ action: 'toolkit_switched', ...about(event) }),
-  'toolkit-removed': (event) => ({ action: 'toolkit_removed', ...about(event) }),
+const RECORDED: EventRecorders = {
+  'toolkit-registered': (event) => ({ action: 'toolkit_registered', ...toolkitFields(event) }),
+  'toolkit-updated': (event) => ({ action: 'toolkit_updated', ...toolkitFields(event) }),
+  'toolkit-switched': (event) => ({ action: 'toolkit_switched', ...toolkitFields(event) }),
+  'toolkit-removed': (event) => ({ action: 'toolkit_removed', ...toolkitFields(event) }),
   'credentials-changed': ({ set, cleared, ...event }) => ({
     action: set.length > 0 ? 'credential_set' : 'credential_cleared',
     source: `mcp:${event.toolkit}`,
@@ -48,8 +50,8 @@ const RECORDED: Told = {
     ...(tool === undefined ? {} : { ref: `${toolkit}.${tool}` }),
     detail: { toolkit, uscoId, count },
   }),
-  'grant-added': (event) => ({ action: 'grant_added', ...aboutGrant(event) }),
-  'grant-revoked': (event) => ({ action: 'grant_revoked', ...aboutGrant(event) }),
+  'grant-added': (event) => ({ action: 'grant_added', ...grantFields(event) }),
+  'grant-revoked': (event) => ({ action: 'grant_revoked', ...grantFields(event) }),
   'approval-requested': ({ approvalId, callId, ref }) => ({
     action: 'approval_requested',
     callId,
@@ -87,8 +89,8 @@ const actorOf = (event: HostEvent) => ('actor' in event ? (event.actor ?? event.
 /** Until the returned function is called. */
 export function recordEvents(events: Emitter, record: (input: AuditInput) => void | Promise<void>): () => void {
   return events.on((event) => {
-    const told = RECORDED[event.type] as ((event: HostEvent) => Omit<AuditInput, 'userId'>) | undefined
+    const toInput = RECORDED[event.type] as ((event: HostEvent) => Omit<AuditInput, 'userId'>) | undefined
     // Where it cannot be stored now, the shipper tells so and tries again.
-    if (told) void Promise.resolve(record({ userId: actorOf(event), ...told(event) })).catch(() => {})
+    if (toInput) void Promise.resolve(record({ userId: actorOf(event), ...toInput(event) })).catch(() => {})
   })
 }

@@ -17,7 +17,7 @@ const ACCESS = { caller, userId: APP_OWNER } as const
 /** How many lines lost their person. */
 export async function eraseUser(storage: Storage, userId: string): Promise<number> {
   if (userId === APP_OWNER) return 0
-  await passHead(storage)
+  await touchHead(storage)
   for (let erased = 0; ; ) {
     const count = await storage.transaction({ caller, userId }, async (tx) => {
       const rows = await tx.list('audit', { where: { userId }, limit: PAGE })
@@ -31,7 +31,7 @@ export async function eraseUser(storage: Storage, userId: string): Promise<numbe
 }
 
 /** What is being shipped now is stored after this; what is shipped later finds the note of who went. */
-async function passHead(storage: Storage): Promise<void> {
+async function touchHead(storage: Storage): Promise<void> {
   const updatedAt = new Date()
   await storage.transaction(ACCESS, (tx) => tx.update('auditHeads', 'head', { set: { updatedAt } }))
 }
@@ -53,7 +53,7 @@ export async function pruneTo(storage: Storage, seq: number): Promise<number> {
   for (let pruned = 0; ; ) {
     const page = await storage.transaction(ACCESS, (tx) => tx.list('audit', { limit: PRUNE_PAGE }))
     const rows = page.filter((row) => row.auditId <= last)
-    for (const [userId, own] of Map.groupBy(rows, (row) => row.userId)) await deleteRows(storage, userId, own)
+    for (const [userId, userRows] of Map.groupBy(rows, (row) => row.userId)) await deleteRows(storage, userId, userRows)
     pruned += rows.length
     if (rows.length < PRUNE_PAGE) return pruned
   }

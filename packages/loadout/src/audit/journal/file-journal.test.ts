@@ -95,13 +95,13 @@ describe('a file journal', () => {
 
   it('does not lose a following entry that cannot be written at once', async () => {
     const journal = start()
-    const place = join(dir, 'gone')
-    const other = fileJournal({ dir: join(place, 'inside') })
-    writeFileSync(place, 'a file where the folder should be')
+    const file = join(dir, 'gone')
+    const other = fileJournal({ dir: join(file, 'inside') })
+    writeFileSync(file, 'a file where the folder should be')
     other.follow(entry('a'))
     await new Promise((resolve) => setImmediate(resolve))
     expect(() => other.append(entry('b'))).toThrow(expect.objectContaining({ code: 'audit-unavailable' }))
-    rmSync(place)
+    rmSync(file)
     other.append(entry('c'))
     expect(idsIn(other)).toEqual(['a', 'c'])
     other.close()
@@ -134,7 +134,8 @@ describe('a file journal', () => {
     for (const id of ['a', 'b', 'c']) dead.append(entry(id))
     dead.read(1)?.shipped()
     killed()
-    const [one, other] = [start(), start()]
+    const one = start()
+    const other = start()
     expect(await Promise.all([one.recover(), other.recover()])).toEqual([1, 0])
     one.append(entry('own'))
     one.read(10)?.shipped()

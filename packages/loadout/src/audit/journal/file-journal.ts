@@ -28,10 +28,10 @@ export interface FileJournalOptions {
 }
 
 const FILE_BYTES = 4 * 1024 * 1024
-const SIGN_EVERY_MS = 5000
+const HEARTBEAT_MS = 5000
 const STALE_MS = 60_000
 /** One batch of four is of what dead processes left, so that neither waits for the other for ever. */
-const TURN = 4
+const RECOVERED_EVERY = 4
 /** A turn that ends many calls writes in pieces. */
 const MAX_FOLLOWING = 65_536
 const NAME = /^(?<machine>[0-9a-f]{12})-(?<pid>\d+)-(?<birth>\d*)-(?<token>[0-9a-f]{8})-(?<index>\d+)\.journal$/
@@ -50,21 +50,21 @@ class FolderJournal implements Journal {
   #index = 0
   /** The last one is written to. */
   #own: JournalFile[] = []
-  #found: JournalFile[] = []
+  #recovered: JournalFile[] = []
   #reads = 0
   #retry = false
-  #signedAt = 0
-  #signing: ReturnType<typeof setInterval> | undefined
+  #heartbeatAt = 0
+  #heartbeatTimer: ReturnType<typeof setInterval> | undefined
   /** Lines for the next write, at the end of this turn at the latest. */
   #following = ''
-  #turn: NodeJS.Immediate | undefined
+  #pendingFlush: NodeJS.Immediate | undefined
 
   constructor({ dir, fileBytes = FILE_BYTES, onDamage = () => {} }: FileJournalOptions) {
     this.#dir = dir
     this.#fileBytes = fileBytes
     this.#onDamage = onDamage
     const token = createHash('sha256').update(crypto.randomUUID()).digest('hex').slice(0, 8)
-    this.#owner = [this.#machine, process.pid, birthOf(process.pid), token].join('-')
+    this.#owner = [this.#machine, process.pid, startTimeOf(process.pid), token].join('-')
   }
 
   append(entry: AuditEntry): void {
@@ -74,21 +74,21 @@ class FolderJournal implements Journal {
   follow(entry: AuditEntry): void {
     this.#following += `${JSON.stringify(entry)}\n`
     if (this.#following.length > MAX_FOLLOWING) this.#write(this.#following)
-    else this.#turn ??= setImmediate(() => this.#keepFollowing())
+    else this.#pendingFlush ??= setImmediate(() => this.#flushFollowing())
   }
 
   read(limit: number): JournalBatch | undefined {
-    this.#keepFollowing()
-    const foundFirst = ++this.#reads % TURN === 0
-    const batch = foundFirst
-      ? (this.#readFrom(this.#found, limit) ?? this.#readFrom(this.#own, limit))
-      : (this.#readFrom(this.#own, limit) ?? this.#readFrom(this.#found, limit))
+    this.#flushFollowing()
+    const recoveredFirst = ++this.#reads % RECOVERED_EVERY === 0
+    const batch = recoveredFirst
+      ? (this.#readFrom(this.#recovered, limit) ?? this.#readFrom(this.#own, limit))
+      : (this.#readFrom(this.#own, limit) ?? this.#readFrom(this.#recovered, limit))
     this.#retry = batch !== undefined
     return batch
   }
 
   async recover(): Promise<number> {
-    let taken = 0
+    let recovered = 0
     for (const name of this.#names()) {
       const from = NAME.exec(name)?.groups
       if (!from || name.startsWith(this.#owner) || !this.#isDead(name, from)) continue
@@ -97,26 +97,26 @@ class FolderJournal implements Journal {
         // Its note follows; where that is lost, the lines are looked for in the database one by one.
         renameSync(join(this.#dir, name), path)
         rename(join(this.#dir, `${name}.shipped`), `${path}.shipped`)
-        this.#found.push(JournalFile.open(path))
-        this.#keepSigning()
-        taken++
+        this.#recovered.push(JournalFile.open(path))
+        this.#startHeartbeat()
+        recovered++
       } catch (error) {
         // Another process was first.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unavailable(this.#dir, error)
       }
     }
-    return taken
+    return recovered
   }
 
   close(): void {
-    this.#keepFollowing()
-    clearInterval(this.#signing)
-    for (const file of [...this.#own, ...this.#found]) {
+    this.#flushFollowing()
+    clearInterval(this.#heartbeatTimer)
+    for (const file of [...this.#own, ...this.#recovered]) {
       if (file.isShipped()) file.remove()
       else file.close()
     }
     this.#own = []
-    this.#found = []
+    this.#recovered = []
   }
 
   #write(lines: string): void {
@@ -129,9 +129,9 @@ class FolderJournal implements Journal {
   }
 
   /** What cannot be written now is written with the next line that can. */
-  #keepFollowing(): void {
-    clearImmediate(this.#turn)
-    this.#turn = undefined
+  #flushFollowing(): void {
+    clearImmediate(this.#pendingFlush)
+    this.#pendingFlush = undefined
     if (this.#following === '') return
     try {
       this.#write(this.#following)
@@ -172,7 +172,7 @@ class FolderJournal implements Journal {
     if (!last) return this.#next()
     if (last.size >= this.#fileBytes) return this.#next()
     // After a long silence it may have been taken for dead.
-    if (performance.now() - this.#signedAt > SIGN_EVERY_MS * 2 && !this.#sign(last)) return this.#next()
+    if (performance.now() - this.#heartbeatAt > HEARTBEAT_MS * 2 && !this.#heartbeat(last)) return this.#next()
     return last
   }
 
@@ -180,24 +180,24 @@ class FolderJournal implements Journal {
     if (this.#own.length === 0) mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     const file = JournalFile.open(this.#newPath())
     this.#own.push(file)
-    this.#signedAt = performance.now()
-    this.#keepSigning()
+    this.#heartbeatAt = performance.now()
+    this.#startHeartbeat()
     return file
   }
 
-  #keepSigning(): void {
-    if (this.#signing !== undefined) return
-    this.#signing = setInterval(() => {
-      for (const file of [...this.#own, ...this.#found]) this.#sign(file)
-    }, SIGN_EVERY_MS)
-    this.#signing.unref()
+  #startHeartbeat(): void {
+    if (this.#heartbeatTimer !== undefined) return
+    this.#heartbeatTimer = setInterval(() => {
+      for (const file of [...this.#own, ...this.#recovered]) this.#heartbeat(file)
+    }, HEARTBEAT_MS)
+    this.#heartbeatTimer.unref()
   }
 
   /** Shows that its process lives. Whether the file is still ours. */
-  #sign(file: JournalFile): boolean {
-    this.#signedAt = performance.now()
-    if (file.sign()) return true
-    for (const files of [this.#own, this.#found]) if (files.includes(file)) files.splice(files.indexOf(file), 1)
+  #heartbeat(file: JournalFile): boolean {
+    this.#heartbeatAt = performance.now()
+    if (file.touch()) return true
+    for (const files of [this.#own, this.#recovered]) if (files.includes(file)) files.splice(files.indexOf(file), 1)
     file.close()
     return false
   }
@@ -217,8 +217,8 @@ class FolderJournal implements Journal {
 
   #isDead(name: string, { machine, pid, birth }: Record<string, string>): boolean {
     if (machine === this.#machine) return !isAlive(Number(pid), birth ?? '')
-    const signed = statSync(join(this.#dir, name), { throwIfNoEntry: false })?.mtimeMs
-    return signed !== undefined && Date.now() - signed > STALE_MS
+    const heartbeatAt = statSync(join(this.#dir, name), { throwIfNoEntry: false })?.mtimeMs
+    return heartbeatAt !== undefined && Date.now() - heartbeatAt > STALE_MS
   }
 }
 
@@ -236,13 +236,13 @@ function isAlive(pid: number, birth: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
   }
-  return birthOf(pid) === birth
+  return startTimeOf(pid) === birth
 }
 
 // Linux tells a process's start; elsewhere a live pid has to be enough.
-function birthOf(pid: number): string {
-  const line = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  return line.slice(line.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+function startTimeOf(pid: number): string {
+  const stat = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
 }
 
 /** Where a number means the same process: this machine, since its start, and this container. */
@@ -255,11 +255,11 @@ function machineOf(): string {
     .slice(0, 12)
 }
 
-function readOr(other: string, read: () => string): string {
+function readOr(fallback: string, read: () => string): string {
   try {
     return read()
   } catch {
-    return other
+    return fallback
   }
 }
 

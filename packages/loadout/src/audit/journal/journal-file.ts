@@ -63,12 +63,12 @@ export class JournalFile {
       if (written < bytes) throw Object.assign(new Error('The line was cut off.'), { code: 'ENOSPC' })
       return written
     } catch (error) {
-      if (written > 0) this.#takeBack(written)
+      if (written > 0) this.#undoWrite(written)
       throw error
     }
   }
 
-  #takeBack(written: number): void {
+  #undoWrite(written: number): void {
     try {
       ftruncateSync(this.#fd, this.#size)
     } catch {
@@ -78,22 +78,22 @@ export class JournalFile {
   }
 
   read(limit: number): ReadEntries {
-    const found: ReadEntries = { entries: [], lines: 0, damaged: 0, end: this.#shipped }
-    const space = Math.min(READ_BYTES, this.#size - this.#shipped)
-    if (space <= 0) return found
-    let bytes = readAt(this.#fd, this.#shipped, space)
+    const result: ReadEntries = { entries: [], lines: 0, damaged: 0, end: this.#shipped }
+    const length = Math.min(READ_BYTES, this.#size - this.#shipped)
+    if (length <= 0) return result
+    let bytes = readAt(this.#fd, this.#shipped, length)
     // A line longer than a reading is not ours, but must not stop what comes after it.
     if (!bytes.includes(LINE_END)) bytes = readAt(this.#fd, this.#shipped, this.#size - this.#shipped)
-    for (let start = 0; start < bytes.length && found.lines < limit; ) {
+    for (let start = 0; start < bytes.length && result.lines < limit; ) {
       const lineEnd = bytes.indexOf(LINE_END, start)
       // The rest of a whole file that has no end of line is a torn line; the rest of a reading is read next time.
       if (lineEnd < 0 && this.#shipped + bytes.length < this.#size) break
       const stop = lineEnd < 0 ? bytes.length : lineEnd
-      if (stop > start) take(found, bytes.toString('utf8', start, stop))
+      if (stop > start) addLine(result, bytes.toString('utf8', start, stop))
       start = stop + 1
-      found.end = Math.min(this.#shipped + start, this.#size)
+      result.end = Math.min(this.#shipped + start, this.#size)
     }
-    return found
+    return result
   }
 
   noteShipped(end: number): void {
@@ -108,7 +108,7 @@ export class JournalFile {
   }
 
   /** Shows that its process lives; false where it was taken away from it. */
-  sign(): boolean {
+  touch(): boolean {
     const now = new Date()
     try {
       futimesSync(this.#fd, now, now)
@@ -130,11 +130,11 @@ export class JournalFile {
   }
 }
 
-function take(found: ReadEntries, line: string): void {
-  found.lines++
+function addLine(result: ReadEntries, line: string): void {
+  result.lines++
   const entry = parseLine(line)
-  if (entry) found.entries.push(entry)
-  else found.damaged++
+  if (entry) result.entries.push(entry)
+  else result.damaged++
 }
 
 function parseLine(line: string): AuditEntry | undefined {
@@ -165,13 +165,13 @@ function readNote(path: string): number {
 /** Whether the path still names the file that is open. */
 function isSameFile(fd: number, path: string): boolean {
   const open = fstatSync(fd)
-  let named: number
+  let pathFd: number
   try {
-    named = openSync(path, 'r')
+    pathFd = openSync(path, 'r')
   } catch {
     return false
   }
-  const { ino, dev } = fstatSync(named)
-  closeSync(named)
+  const { ino, dev } = fstatSync(pathFd)
+  closeSync(pathFd)
   return open.ino === ino && open.dev === dev
 }

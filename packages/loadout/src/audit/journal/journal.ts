@@ -36,7 +36,7 @@ export interface Journal {
   readonly sha256?: Sha256
 }
 
-const MAX_WAITING = 100_000
+const MAX_PENDING = 100_000
 
 /**
  * Entries in memory. It keeps the contract only together with `strict`, where an append waits for the commit, or with a
@@ -44,19 +44,19 @@ const MAX_WAITING = 100_000
  */
 export function memoryJournal(): Journal {
   // As text, as a file would have it: what the caller does to its objects afterwards is not told.
-  let waiting: string[] = []
+  let pending: string[] = []
   let failed = false
   const append = (entry: AuditEntry) => {
-    if (waiting.length >= MAX_WAITING)
+    if (pending.length >= MAX_PENDING)
       throw new HostError('audit-unavailable', { detail: 'Too many entries of the audit wait for the database.' })
-    waiting.push(JSON.stringify(entry))
+    pending.push(JSON.stringify(entry))
   }
   return {
     append,
     follow: append,
     read(limit) {
-      if (waiting.length === 0) return undefined
-      const entries = waiting.slice(0, limit).map((line): AuditEntry => JSON.parse(line))
+      if (pending.length === 0) return undefined
+      const entries = pending.slice(0, limit).map((line): AuditEntry => JSON.parse(line))
       const maybeStored = failed
       // Read again without having been shipped: the last attempt may have been stored all the same.
       failed = true
@@ -65,7 +65,7 @@ export function memoryJournal(): Journal {
         own: entries.length,
         maybeStored,
         shipped() {
-          waiting = waiting.slice(entries.length)
+          pending = pending.slice(entries.length)
           failed = false
         },
       }

@@ -51,9 +51,9 @@ export interface Shipper {
 
 const ACCESS = { caller: 'audit-shipping', userId: APP_OWNER } as const
 const MAX_PAUSE_MS = 30_000
-const LOOK_AGAIN_MS = 30_000
-const MAX_REST_MS = 1000
-const MAX_RACES = 200
+const RECOVER_MS = 30_000
+const MAX_THROTTLE_MS = 1000
+const MAX_CONFLICTS = 200
 const QUIET_MS = 50
 
 interface Waiter {
@@ -62,17 +62,17 @@ interface Waiter {
   reject(error: HostError): void
 }
 
-export function createShipper(parts: ShipperDeps): Shipper {
-  return new BatchShipper(parts)
+export function createShipper(deps: ShipperDeps): Shipper {
+  return new BatchShipper(deps)
 }
 
 class BatchShipper implements Shipper {
-  readonly #parts: ShipperDeps
+  readonly #deps: ShipperDeps
   readonly #everyMs: number
   readonly #mostMs: number
   readonly #batch: number
   #timer: ReturnType<typeof setTimeout> | undefined
-  #looking: ReturnType<typeof setInterval> | undefined
+  #recoveryTimer: ReturnType<typeof setInterval> | undefined
   #running = false
   #wake: (() => void) | undefined
   #pauseMs = 0
@@ -84,16 +84,16 @@ class BatchShipper implements Shipper {
   #stored = 0
   #waiters: Waiter[] = []
   #head: ChainEnd | undefined
-  #careful = false
+  #checkStored = false
   #closed = false
   readonly #removed: RemovedInLog
 
-  constructor(parts: ShipperDeps) {
-    this.#parts = parts
-    this.#everyMs = parts.everyMs ?? 200
-    this.#mostMs = parts.mostMs ?? 5000
-    this.#batch = parts.batch ?? 500
-    this.#removed = new RemovedInLog(parts.sha256)
+  constructor(deps: ShipperDeps) {
+    this.#deps = deps
+    this.#everyMs = deps.everyMs ?? 200
+    this.#mostMs = deps.mostMs ?? 5000
+    this.#batch = deps.batch ?? 500
+    this.#removed = new RemovedInLog(deps.sha256)
   }
 
   get waiting(): number {
@@ -118,21 +118,21 @@ class BatchShipper implements Shipper {
   }
 
   async start(): Promise<void> {
-    const look = async () => {
-      if ((await this.#parts.journal.recover()) > 0) this.#run()
+    const recover = async () => {
+      if ((await this.#deps.journal.recover()) > 0) this.#run()
     }
-    await look()
+    await recover()
     if (this.#closed) return
-    this.#looking = setInterval(() => void look().catch(() => {}), LOOK_AGAIN_MS)
-    unref(this.#looking)
+    this.#recoveryTimer = setInterval(() => void recover().catch(() => {}), RECOVER_MS)
+    unref(this.#recoveryTimer)
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
     clearTimeout(this.#timer)
-    clearInterval(this.#looking)
-    await this.flush().finally(() => this.#parts.journal.close())
+    clearInterval(this.#recoveryTimer)
+    await this.flush().finally(() => this.#deps.journal.close())
   }
 
   #later(ms: number): void {
@@ -160,14 +160,14 @@ class BatchShipper implements Shipper {
   async #drain(): Promise<void> {
     for (;;) {
       const started = performance.now()
-      const batch = this.#parts.journal.read(this.#batch)
+      const batch = this.#deps.journal.read(this.#batch)
       if (!batch) return this.#drained()
       await this.#store(batch)
       this.#pauseMs = 0
       this.#stored += batch.own
       this.#settle()
       // Behind calls, it takes a third of the time at most; for who waits, all of it.
-      if (this.#waiters.length === 0) await this.#rest((performance.now() - started) * 2)
+      if (this.#waiters.length === 0) await this.#throttle((performance.now() - started) * 2)
     }
   }
 
@@ -190,15 +190,15 @@ class BatchShipper implements Shipper {
     const waiters = this.#waiters
     this.#waiters = []
     for (const { reject } of waiters) reject(error)
-    this.#parts.onProblem(error)
+    this.#deps.onProblem(error)
     this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(this.#everyMs, this.#pauseMs * 2))
     if (this.#timer === undefined && !this.#closed) this.#later(this.#pauseMs)
   }
 
-  async #rest(ms: number): Promise<void> {
+  async #throttle(ms: number): Promise<void> {
     if (ms < 1) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(ms, MAX_REST_MS))
+      const timer = setTimeout(resolve, Math.min(ms, MAX_THROTTLE_MS))
       unref(timer)
       this.#wake = () => {
         clearTimeout(timer)
@@ -209,15 +209,15 @@ class BatchShipper implements Shipper {
   }
 
   async #store(batch: JournalBatch): Promise<void> {
-    const { sha256, onShipped } = this.#parts
+    const { sha256, onShipped } = this.#deps
     let sealed = await sealContents(batch.entries.map(contentOf), sha256)
-    let careful = this.#careful || batch.maybeStored
-    for (let races = 0; ; races++) {
-      if (careful) sealed = await this.#missing(sealed)
+    let checkStored = this.#checkStored || batch.maybeStored
+    for (let conflicts = 0; ; conflicts++) {
+      if (checkStored) sealed = await this.#missing(sealed)
       if (sealed.length === 0) break
       const end = await this.#commit(sealed).catch((error: unknown) => {
         this.#head = undefined
-        this.#careful = true
+        this.#checkStored = true
         // An attempt that seemed to fail was stored after all, or two processes were first at once.
         if (HostError.is(error) && error.code === 'conflict') return undefined
         throw error
@@ -227,32 +227,33 @@ class BatchShipper implements Shipper {
         onShipped?.(end)
         break
       }
-      careful = careful || this.#careful
-      if (races > MAX_RACES) throw new HostError('storage-unavailable', { detail: 'The log has too many writers.' })
+      checkStored = checkStored || this.#checkStored
+      if (conflicts > MAX_CONFLICTS)
+        throw new HostError('storage-unavailable', { detail: 'The log has too many writers.' })
     }
-    this.#careful = false
+    this.#checkStored = false
     batch.shipped()
   }
 
   /** The new end of the chain; undefined where another process was first. */
   async #commit(sealed: readonly SealedContent[]): Promise<ChainEnd | undefined> {
-    const { storage, sha256 } = this.#parts
+    const { storage, sha256 } = this.#deps
     const from = this.#head ?? (await storage.transaction(ACCESS, readHead))
     const { rows, end } = await chainRows(sealed, from, sha256)
     const names = await this.#removed.namesOf(rows)
     const withoutRemoved = async (tx: Transaction) => {
-      await this.#removed.look(tx)
+      await this.#removed.refresh(tx)
       return rows.map((row) => (this.#removed.has(row, names) ? erasedRow(row) : row))
     }
-    const won = await storage.transaction(ACCESS, (tx) => append(tx, { rows: withoutRemoved, from, end }))
-    if (!won) this.#head = undefined
-    return won ? end : undefined
+    const committed = await storage.transaction(ACCESS, (tx) => append(tx, { rows: withoutRemoved, from, end }))
+    if (!committed) this.#head = undefined
+    return committed ? end : undefined
   }
 
   /** Those that the database does not have yet, whoever's they are now. */
   async #missing(sealed: readonly SealedContent[]): Promise<SealedContent[]> {
     const seen = new Set<string>()
-    return this.#parts.storage.transaction(ACCESS, async (tx) => {
+    return this.#deps.storage.transaction(ACCESS, async (tx) => {
       const missing: SealedContent[] = []
       for (const content of sealed) {
         if (seen.has(content.entryId)) continue
@@ -279,10 +280,10 @@ async function append(
   { rows, from, end }: { rows(tx: Transaction): Promise<AuditRow[]>; from: ChainEnd; end: ChainEnd },
 ): Promise<boolean> {
   const set = { ...end, updatedAt: new Date() }
-  const moved = await tx.update('auditHeads', 'head', { set, where: { seq: from.seq, hash: from.hash } })
-  if (!moved && (from.seq !== 0 || (await tx.get('auditHeads', 'head')))) return false
+  const updated = await tx.update('auditHeads', 'head', { set, where: { seq: from.seq, hash: from.hash } })
+  if (!updated && (from.seq !== 0 || (await tx.get('auditHeads', 'head')))) return false
   // The first of all; two who are first meet at the key, and one of them begins anew.
-  if (!moved) await tx.insert('auditHeads', { headId: 'head', ...set })
+  if (!updated) await tx.insert('auditHeads', { headId: 'head', ...set })
   await tx.insertAll('audit', await rows(tx))
   return true
 }

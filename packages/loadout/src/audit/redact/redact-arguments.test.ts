@@ -16,81 +16,81 @@ interface Case {
   schema?: object
   args: Record<string, unknown>
   secrets?: string[]
-  shown: unknown
+  redacted: unknown
 }
 
 const CASES: Record<string, Case> = {
   'plain values stay': {
     schema: object({ path: text }),
     args: { path: '/tmp/a', n: 3, on: true, none: null, list: [1, 'b'], deep: { a: { b: 'c' } } },
-    shown: { path: '/tmp/a', n: 3, on: true, none: null, list: [1, 'b'], deep: { a: { b: 'c' } } },
+    redacted: { path: '/tmp/a', n: 3, on: true, none: null, list: [1, 'b'], deep: { a: { b: 'c' } } },
   },
-  writeOnly: { schema: object({ pin: hidden, n: text }), args: { pin: 'x', n: 'y' }, shown: { pin: MASK, n: 'y' } },
+  writeOnly: { schema: object({ pin: hidden, n: text }), args: { pin: 'x', n: 'y' }, redacted: { pin: MASK, n: 'y' } },
   'writeOnly of any type but null': {
     schema: object({ a: { writeOnly: true }, b: { writeOnly: true }, c: { writeOnly: true }, d: { writeOnly: true } }),
     args: { a: { x: 1 }, b: [1], c: true, d: null },
-    shown: { a: MASK, b: MASK, c: MASK, d: null },
+    redacted: { a: MASK, b: MASK, c: MASK, d: null },
   },
-  'format password': { schema: object({ p: password }), args: { p: 'x' }, shown: { p: MASK } },
+  'format password': { schema: object({ p: password }), args: { p: 'x' }, redacted: { p: MASK } },
   nested: {
     schema: object({ a: object({ b: object({ c: hidden }) }) }),
     args: { a: { b: { c: 'x', d: 'y' } } },
-    shown: { a: { b: { c: MASK, d: 'y' } } },
+    redacted: { a: { b: { c: MASK, d: 'y' } } },
   },
   'items of a list': {
     schema: object({ l: { type: 'array', items: hidden } }),
     args: { l: ['x', 'y'] },
-    shown: { l: [MASK, MASK] },
+    redacted: { l: [MASK, MASK] },
   },
   'one place of a list': {
     schema: object({ l: { prefixItems: [text, hidden], items: text } }),
     args: { l: ['a', 'b', 'c'] },
-    shown: { l: ['a', MASK, 'c'] },
+    redacted: { l: ['a', MASK, 'c'] },
   },
   'items of the older kind': {
     schema: object({ l: { items: [text, hidden], additionalItems: hidden } }),
     args: { l: ['a', 'b', 'c'] },
-    shown: { l: ['a', MASK, MASK] },
+    redacted: { l: ['a', MASK, MASK] },
   },
   additionalProperties: {
     schema: object({ a: text }, { additionalProperties: hidden }),
     args: { a: 'x', b: 'y' },
-    shown: { a: 'x', b: MASK },
+    redacted: { a: 'x', b: MASK },
   },
   patternProperties: {
     schema: object({}, { patternProperties: { '^x': hidden } }),
     args: { xa: 'y' },
-    shown: { xa: MASK },
+    redacted: { xa: MASK },
   },
   '$ref into $defs': {
     schema: object({ a: { $ref: '#/$defs/s' } }, { $defs: { s: hidden } }),
     args: { a: 'x' },
-    shown: { a: MASK },
+    redacted: { a: MASK },
   },
   '$ref by anchor': {
     schema: object({ a: { $ref: '#s' } }, { $defs: { s: { ...hidden, $anchor: 's' } } }),
     args: { a: 'x' },
-    shown: { a: MASK },
+    redacted: { a: MASK },
   },
   '$ref with escapes': {
     schema: object({ a: { $ref: '#/$defs/a~1b%20c' } }, { $defs: { 'a/b c': hidden } }),
     args: { a: 'x' },
-    shown: { a: MASK },
+    redacted: { a: MASK },
   },
   'a schema that refers to itself': {
     schema: object({ child: { $ref: '#' }, s: hidden }),
     args: { child: { child: { s: 'x', t: 'y' } } },
-    shown: { child: { child: { s: MASK, t: 'y' } } },
+    redacted: { child: { child: { s: MASK, t: 'y' } } },
   },
   'in one branch of many': {
     schema: object({ a: { anyOf: [text, { oneOf: [{ allOf: [hidden] }] }] } }),
     args: { a: 'x' },
-    shown: { a: MASK },
+    redacted: { a: MASK },
   },
   'behind if and then': {
     schema: object({ a: text }, JSON.parse('{"if":{},"then":{"properties":{"a":{"writeOnly":true}}}}')),
     args: { a: 'x' },
-    shown: { a: MASK },
+    redacted: { a: MASK },
   },
   'names that look like secrets': {
     args: {
@@ -102,7 +102,7 @@ const CASES: Record<string, Case> = {
       cookie: 'x',
       city: 'x',
     },
-    shown: {
+    redacted: {
       apiKey: MASK,
       api_token: MASK,
       Authorization: MASK,
@@ -112,29 +112,32 @@ const CASES: Record<string, Case> = {
       city: 'x',
     },
   },
-  'a switch with such a name stays': { args: { useToken: true, token: null }, shown: { useToken: true, token: null } },
-  'a stored credential, whole': { args: { a: 'hunter22' }, secrets: ['hunter22'], shown: { a: MASK } },
-  'and inside a text': { args: { a: 'x hunter22 y' }, secrets: ['hunter22'], shown: { a: `x ${MASK} y` } },
-  'and as a number': { args: { a: 123456 }, secrets: ['123456'], shown: { a: MASK } },
-  'and as a name': { args: { hunter22: 1 }, secrets: ['hunter22'], shown: { [MASK]: 1 } },
-  'and as JSON writes it': { args: { a: '{"p":"a\\"b12"}' }, secrets: ['a"b12'], shown: { a: `{"p":"${MASK}"}` } },
-  'line by line': { args: { a: 'abcdefgh' }, secrets: ['abcdefgh\nijklmnop'], shown: { a: MASK } },
-  'the short one only whole': { args: { a: 'on', b: 'onto' }, secrets: ['on'], shown: { a: MASK, b: 'onto' } },
+  'a switch with such a name stays': {
+    args: { useToken: true, token: null },
+    redacted: { useToken: true, token: null },
+  },
+  'a stored credential, whole': { args: { a: 'hunter22' }, secrets: ['hunter22'], redacted: { a: MASK } },
+  'and inside a text': { args: { a: 'x hunter22 y' }, secrets: ['hunter22'], redacted: { a: `x ${MASK} y` } },
+  'and as a number': { args: { a: 123456 }, secrets: ['123456'], redacted: { a: MASK } },
+  'and as a name': { args: { hunter22: 1 }, secrets: ['hunter22'], redacted: { [MASK]: 1 } },
+  'and as JSON writes it': { args: { a: '{"p":"a\\"b12"}' }, secrets: ['a"b12'], redacted: { a: `{"p":"${MASK}"}` } },
+  'line by line': { args: { a: 'abcdefgh' }, secrets: ['abcdefgh\nijklmnop'], redacted: { a: MASK } },
+  'the short one only whole': { args: { a: 'on', b: 'onto' }, secrets: ['on'], redacted: { a: MASK, b: 'onto' } },
   'keys by their form': {
     args: {
       a: 'use ghp_0123456789abcdefghij0123 please',
       b: 'sk-abcdefghijklmnop',
       c: 'a commit 0a56ee8f0a56ee8f0a56ee8f',
     },
-    shown: { a: `use ${MASK} please`, b: MASK, c: 'a commit 0a56ee8f0a56ee8f0a56ee8f' },
+    redacted: { a: `use ${MASK} please`, b: MASK, c: 'a commit 0a56ee8f0a56ee8f0a56ee8f' },
   },
-  'what reaches for a prototype': { args: JSON.parse('{"__proto__":{"a":1}}'), shown: { '(__proto__)': { a: 1 } } },
-  'what a database refuses': { args: { a: 'x\0y\ud800' }, shown: { a: 'x\u2400y\ufffd' } },
+  'what reaches for a prototype': { args: JSON.parse('{"__proto__":{"a":1}}'), redacted: { '(__proto__)': { a: 1 } } },
+  'what a database refuses': { args: { a: 'x\0y\ud800' }, redacted: { a: 'x\u2400y\ufffd' } },
 }
 
 describe('redacted arguments', () => {
-  it.each(Object.entries(CASES))('%s', (_, { schema, args, secrets, shown }) =>
-    expect(redactArguments(args, { schema, secrets })).toEqual(shown),
+  it.each(Object.entries(CASES))('%s', (_, { schema, args, secrets, redacted }) =>
+    expect(redactArguments(args, { schema, secrets })).toEqual(redacted),
   )
 
   it('are truncated, and never inside a secret', () => {
@@ -187,10 +190,10 @@ describe('redacted arguments', () => {
     ]
     for (const schema of hostile) {
       const args = { a: `${'a'.repeat(30)}!`, b: [{ c: 'hunter22' }] }
-      const shown = work.within({ steps: 500_000, ms: 500 }, () =>
+      const redacted = work.within({ steps: 500_000, ms: 500 }, () =>
         redactArguments(args, { schema, secrets: ['hunter22'] }),
       )
-      expect(JSON.stringify(shown)).not.toContain('hunter22')
+      expect(JSON.stringify(redacted)).not.toContain('hunter22')
     }
   })
 
@@ -214,8 +217,8 @@ describe('redacted arguments', () => {
               : typeof inner === 'object' && inner !== null
                 ? { ...Object.fromEntries(Object.entries(inner).map(([k, v]) => [k, plant(v)])), [secret]: secret }
                 : `${around}${secret}${around}`
-          const shown = JSON.stringify(redactArguments({ a: plant(value) }, { schema, secrets: [secret] }))
-          expect(shown).not.toContain(JSON.stringify(secret).slice(1, -1))
+          const redacted = JSON.stringify(redactArguments({ a: plant(value) }, { schema, secrets: [secret] }))
+          expect(redacted).not.toContain(JSON.stringify(secret).slice(1, -1))
         },
       ),
       { numRuns: 1000 },

@@ -42,7 +42,7 @@ const CUT = '…'
 const KEY_REACH = 64
 
 /** What there is to find of a list of secrets, worked out once. */
-interface Sought {
+interface SecretPatterns {
   whole: ReadonlySet<string>
   forms: readonly string[]
   longest: number
@@ -50,16 +50,16 @@ interface Sought {
 
 /** One that remembers what it worked out, for those who redact often. */
 export function createRedactor(): Redactor {
-  const known = new WeakMap<readonly string[], Sought>()
-  const soughtIn = (secrets: readonly string[]) => {
-    const found = known.get(secrets) ?? seek(secrets)
-    known.set(secrets, found)
-    return found
+  const cache = new WeakMap<readonly string[], SecretPatterns>()
+  const patternsFor = (secrets: readonly string[]) => {
+    const patterns = cache.get(secrets) ?? compilePatterns(secrets)
+    cache.set(secrets, patterns)
+    return patterns
   }
   return (args, { schema, secrets = [], most = PART.most, whole = false } = {}) => {
     try {
       const bounds = whole ? WHOLE : { ...PART, most }
-      const walk = new Walk(soughtIn(secrets), new SchemaNodes(schema, bounds.steps), bounds)
+      const walk = new Walk(patternsFor(secrets), new SchemaNodes(schema, bounds.steps), bounds)
       return walk.object(args, walk.nodes.root, 0)
     } catch {
       return { redacted: true }
@@ -71,7 +71,7 @@ export function redactArguments(args: JsonObject, options?: RedactOptions): Json
   return createRedactor()(args, options)
 }
 
-function seek(secrets: readonly string[]): Sought {
+function compilePatterns(secrets: readonly string[]): SecretPatterns {
   const forms = formsOf(secrets)
   return {
     whole: new Set(secrets.filter((secret) => secret !== '')),
@@ -82,31 +82,31 @@ function seek(secrets: readonly string[]): Sought {
 
 class Walk {
   readonly nodes: SchemaNodes
-  readonly #sought: Sought
+  readonly #patterns: SecretPatterns
   readonly #bounds: Bounds
   #left: number
 
-  constructor(sought: Sought, nodes: SchemaNodes, bounds: Bounds) {
-    this.#sought = sought
+  constructor(patterns: SecretPatterns, nodes: SchemaNodes, bounds: Bounds) {
+    this.#patterns = patterns
     this.nodes = nodes
     this.#bounds = bounds
     this.#left = bounds.most
   }
 
   object(value: JsonObject, schemas: readonly JsonObject[], depth: number): JsonObject {
-    const shown: JsonObject = {}
+    const redacted: JsonObject = {}
     let count = 0
     for (const name of Object.keys(value)) {
       if (++count > this.#bounds.items || this.#left <= 0) {
-        shown[CUT] = `${Object.keys(value).length - count + 1} more`
+        redacted[CUT] = `${Object.keys(value).length - count + 1} more`
         break
       }
       const inner = value[name]
       const own = this.nodes.property(schemas, name)
       const hidden = inner !== null && (this.nodes.isSecret(own) || isSecretArgument(name, inner))
-      shown[this.#freeName(shown, name)] = hidden ? this.#mask() : this.#value(inner, own, depth + 1)
+      redacted[this.#freeName(redacted, name)] = hidden ? this.#mask() : this.#value(inner, own, depth + 1)
     }
-    return shown
+    return redacted
   }
 
   #value(value: unknown, schemas: readonly JsonObject[], depth: number): unknown {
@@ -120,53 +120,54 @@ class Walk {
   }
 
   #list(value: readonly unknown[], schemas: readonly JsonObject[], depth: number): unknown[] {
-    const shown: unknown[] = []
+    const redacted: unknown[] = []
     for (let index = 0; index < value.length; index++) {
       if (index >= this.#bounds.items || this.#left <= 0) {
-        shown.push(`${CUT} ${value.length - index} more`)
+        redacted.push(`${CUT} ${value.length - index} more`)
         break
       }
       const own = this.nodes.item(schemas, index)
       const inner = value[index]
-      shown.push(inner !== null && this.nodes.isSecret(own) ? this.#mask() : this.#value(inner, own, depth + 1))
+      redacted.push(inner !== null && this.nodes.isSecret(own) ? this.#mask() : this.#value(inner, own, depth + 1))
     }
-    return shown
+    return redacted
   }
 
   #number(value: number | bigint): number | string {
     this.#left -= 8
     const text = String(value)
-    if (text.length > 3 && this.#sought.whole.has(text)) return MASK
+    if (text.length > 3 && this.#patterns.whole.has(text)) return MASK
     return typeof value === 'number' && Number.isFinite(value) ? value : text.slice(0, MAX_NUMBER_LENGTH)
   }
 
   // Looked at before it is cut, with as much more as a secret could reach beyond the cut.
   #text(text: string, longest: number): string {
     const most = Math.max(0, Math.min(longest, this.#left))
-    const { whole, forms, longest: reach } = this.#sought
+    const { whole, forms, longest: reach } = this.#patterns
     if (whole.has(text)) return this.#mask()
     const isCut = text.length > most
-    let shown = isCut ? text.slice(0, most + reach) : text
-    shown = maskKeyForms(shown, MASK)
-    shown = maskForms(shown, forms)
+    let redacted = isCut ? text.slice(0, most + reach) : text
+    redacted = maskKeyForms(redacted, MASK)
+    redacted = maskForms(redacted, forms)
     // The end of what was looked at may be the beginning of a secret, also where masks have moved it forward.
-    if (isCut) shown = `${shown.slice(0, Math.min(most, Math.max(0, shown.length - reach)))}${CUT} (${text.length})`
-    this.#left -= shown.length + 2
-    return storableText(shown)
+    if (isCut)
+      redacted = `${redacted.slice(0, Math.min(most, Math.max(0, redacted.length - reach)))}${CUT} (${text.length})`
+    this.#left -= redacted.length + 2
+    return storableText(redacted)
   }
 
   /** Two names that are hidden are told apart, so that neither hides the other. */
   #freeName(among: JsonObject, name: string): string {
-    const shown = this.#name(name)
-    let free = shown
-    for (let count = 2; Object.hasOwn(among, free); count++) free = `${shown} (${count})`
+    const redacted = this.#name(name)
+    let free = redacted
+    for (let count = 2; Object.hasOwn(among, free); count++) free = `${redacted} (${count})`
     return free
   }
 
   #name(name: string): string {
-    const shown = this.#text(name, this.#bounds.name)
+    const redacted = this.#text(name, this.#bounds.name)
     // Assigning to it would change the object instead.
-    return shown === '__proto__' ? '(__proto__)' : shown
+    return redacted === '__proto__' ? '(__proto__)' : redacted
   }
 
   #mask(): string {

@@ -8,8 +8,8 @@ import type { JsonObject } from '../../schema/json.ts'
 const MAX_STEPS = 4000
 const NONE: readonly JsonObject[] = []
 const BRANCHES = ['allOf', 'anyOf', 'oneOf'] as const
-const ASIDE = ['if', 'then', 'else'] as const
-const MORE = [...BRANCHES, ...ASIDE, '$ref', '$dynamicRef', 'dependentSchemas'] as const
+const CONDITIONALS = ['if', 'then', 'else'] as const
+const APPLICATORS = [...BRANCHES, ...CONDITIONALS, '$ref', '$dynamicRef', 'dependentSchemas'] as const
 
 export class SchemaNodes {
   /** What applies to the whole value. */
@@ -21,7 +21,7 @@ export class SchemaNodes {
   constructor(schema: unknown, steps = MAX_STEPS) {
     this.#steps = steps
     this.#document = schema
-    this.root = this.#widen([schema])
+    this.root = this.#expand([schema])
   }
 
   get isSpent(): boolean {
@@ -37,13 +37,13 @@ export class SchemaNodes {
     if (schemas.length === 0) return NONE
     const found: unknown[] = []
     for (const schema of schemas) {
-      const named = own(own(schema, 'properties'), name)
+      const named = ownValue(ownValue(schema, 'properties'), name)
       if (named !== undefined) found.push(named)
       else if (schema.additionalProperties !== undefined) found.push(schema.additionalProperties)
       if (schema.patternProperties !== undefined) found.push(...values(schema.patternProperties))
       if (schema.unevaluatedProperties !== undefined) found.push(schema.unevaluatedProperties)
     }
-    return this.#widen(found)
+    return this.#expand(found)
   }
 
   /** What applies to an item of a list. */
@@ -55,26 +55,26 @@ export class SchemaNodes {
       found.push(index < prefix.length ? prefix[index] : Array.isArray(items) ? additionalItems : items)
       found.push(unevaluatedItems, contains)
     }
-    return this.#widen(found)
+    return this.#expand(found)
   }
 
   /** They, and whatever they refer to or branch into. */
-  #widen(given: readonly unknown[]): readonly JsonObject[] {
-    const first = given.length === 1 ? given[0] : undefined
+  #expand(schemas: readonly unknown[]): readonly JsonObject[] {
+    const first = schemas.length === 1 ? schemas[0] : undefined
     // Most places have one plain schema.
-    if (isObject(first) && !MORE.some((keyword) => first[keyword] !== undefined)) {
+    if (isObject(first) && !APPLICATORS.some((keyword) => first[keyword] !== undefined)) {
       this.#steps--
       return [first]
     }
     const found = new Set<JsonObject>()
-    const waiting = [...given]
-    while (waiting.length > 0 && this.#steps-- > 0) {
-      const schema = waiting.pop()
+    const queue = [...schemas]
+    while (queue.length > 0 && this.#steps-- > 0) {
+      const schema = queue.pop()
       if (!isObject(schema) || found.has(schema)) continue
       found.add(schema)
-      for (const keyword of BRANCHES) if (Array.isArray(schema[keyword])) waiting.push(...some(schema[keyword]))
-      for (const keyword of ASIDE) waiting.push(schema[keyword])
-      waiting.push(...values(schema.dependentSchemas), this.#resolve(schema.$ref), this.#resolve(schema.$dynamicRef))
+      for (const keyword of BRANCHES) if (Array.isArray(schema[keyword])) queue.push(...capped(schema[keyword]))
+      for (const keyword of CONDITIONALS) queue.push(schema[keyword])
+      queue.push(...values(schema.dependentSchemas), this.#resolve(schema.$ref), this.#resolve(schema.$dynamicRef))
     }
     return [...found]
   }
@@ -84,12 +84,12 @@ export class SchemaNodes {
     if (ref === '#') return this.#document
     // A name without a slash is an anchor, which stands among the definitions where there is one.
     if (!ref.startsWith('#/')) return this.#anchor(ref.slice(1))
-    let place: unknown = this.#document
+    let node: unknown = this.#document
     for (const part of ref.slice(2, 1000).split('/')) {
       this.#steps--
-      place = own(place, unescaped(part))
+      node = ownValue(node, unescapePointer(part))
     }
-    return place
+    return node
   }
 
   #anchor(name: string): unknown {
@@ -102,16 +102,16 @@ export class SchemaNodes {
 
 const MAX_BRANCHES = 1000
 
-const some = (list: readonly unknown[]) => list.slice(0, MAX_BRANCHES)
+const capped = (list: readonly unknown[]) => list.slice(0, MAX_BRANCHES)
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
-const values = (value: unknown): unknown[] => (isObject(value) ? some(Object.values(value)) : [])
+const values = (value: unknown): unknown[] => (isObject(value) ? capped(Object.values(value)) : [])
 
-const own = (value: unknown, name: string): unknown =>
+const ownValue = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
-function unescaped(part: string): string {
+function unescapePointer(part: string): string {
   if (!/[~%]/.test(part)) return part
   try {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
