@@ -24,16 +24,16 @@ let signals: AbortSignal[]
 let finish: () => void
 
 const open = (more: object = {}) => {
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     finish = resolve
   })
   // One that does not listen to its signal, and one that says when it hears it.
-  const deaf = { name: 'deaf', execute: () => held.then(() => 'x'.repeat(2000)) }
+  const deaf = { name: 'deaf', execute: () => released.then(() => 'x'.repeat(2000)) }
   const slow = {
     name: 'slow',
     execute: (_: unknown, { signal }: { signal: AbortSignal }) => {
       signals.push(signal)
-      return held.then(() => 'done')
+      return released.then(() => 'done')
     },
   }
   const pay = { name: 'pay', execute: () => 'paid' }

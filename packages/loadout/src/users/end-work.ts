@@ -17,10 +17,10 @@ export interface UserRemovalListener {
   stop(): Promise<void>
 }
 
-export interface DepartureDeps {
+export interface EndWorkDeps {
   storage: Storage
   calls: Pick<RunningCalls, 'endAll' | 'users'>
-  leaving: UsersBeingRemoved
+  removing: UsersBeingRemoved
   /** What is counted or waits to be written in this process alone. */
   forget(userId: string): void
   removeRows(userId: string, collections: readonly Collection[]): Promise<number>
@@ -30,28 +30,34 @@ export interface DepartureDeps {
 const OF_CALLS = ['calls', 'approvals', 'results', 'usage', 'places', 'toolUses'] as const
 const OVERLAP_MS = 60_000
 
-export function createDepartures({ storage, calls, leaving, forget, removeRows }: DepartureDeps): UserRemovalListener {
+export function createRemovalListener({
+  storage,
+  calls,
+  removing,
+  forget,
+  removeRows,
+}: EndWorkDeps): UserRemovalListener {
   let watching: Promise<() => void> | undefined
-  let lookedAt = Date.now()
+  let checkedAt = Date.now()
   const ending = new Set<Promise<void>>()
 
   const end = (userId: string) =>
-    leaving.during(userId, async () => {
+    removing.during(userId, async () => {
       const count = await calls.endAll(userId)
       forget(userId)
       return count
     })
   const endHere = async (removalIds: ReadonlySet<string>) => {
     for (const userId of calls.users()) {
-      if (leaving.has(userId) || !removalIds.has(await removalIdOf(userId))) continue
+      if (removing.has(userId) || !removalIds.has(await removalIdOf(userId))) continue
       await end(userId)
       await removeRows(userId, OF_CALLS)
     }
   }
   /** What was not heard of in time. */
-  const lookBack = async () => {
-    const from = new Date(lookedAt - OVERLAP_MS)
-    lookedAt = Date.now()
+  const catchUp = async () => {
+    const from = new Date(checkedAt - OVERLAP_MS)
+    checkedAt = Date.now()
     const rows = await storage.transaction({ caller: 'audit-shipping', userId: APP_OWNER }, (tx) =>
       removalsSince(tx, from),
     )
@@ -65,7 +71,7 @@ export function createDepartures({ storage, calls, leaving, forget, removeRows }
     end,
     async start() {
       watching ??= storage.watch((change) => {
-        if (change.kind === 'live') follow(lookBack())
+        if (change.kind === 'live') follow(catchUp())
         if (change.kind === 'row' && change.collection === 'removedUsers') follow(endHere(new Set([change.id])))
       })
       await watching

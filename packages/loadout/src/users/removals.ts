@@ -26,8 +26,8 @@ export async function noteRemoval(storage: Storage, userId: string): Promise<voi
   const removalId = await removalIdOf(userId)
   const removedAt = new Date()
   await storage.transaction(ACCESS, async (tx) => {
-    const known = await tx.update('removedUsers', removalId, { set: { removedAt } })
-    if (!known) await tx.insert('removedUsers', { removalId, removedAt })
+    const updated = await tx.update('removedUsers', removalId, { set: { removedAt } })
+    if (!updated) await tx.insert('removedUsers', { removalId, removedAt })
   })
 }
 
@@ -46,7 +46,7 @@ export function removalsSince(tx: Transaction, from?: Date): Promise<RemovedUser
 export class RemovedInLog {
   readonly #removedAt = new Map<string, number>()
   readonly #sha256: Sha256
-  #lookedAt: number | undefined
+  #refreshedAt: number | undefined
 
   constructor(sha256: Sha256) {
     this.#sha256 = sha256
@@ -58,12 +58,12 @@ export class RemovedInLog {
     return new Map(await Promise.all(users.map(async (user) => [user, await removalIdOf(user, this.#sha256)] as const)))
   }
 
-  async look(tx: Transaction): Promise<void> {
+  async refresh(tx: Transaction): Promise<void> {
     const now = Date.now()
-    const from = this.#lookedAt === undefined ? undefined : new Date(this.#lookedAt - OVERLAP_MS)
+    const from = this.#refreshedAt === undefined ? undefined : new Date(this.#refreshedAt - OVERLAP_MS)
     for (const { removalId, removedAt } of await removalsSince(tx, from))
       this.#removedAt.set(removalId, removedAt.getTime())
-    this.#lookedAt = now
+    this.#refreshedAt = now
   }
 
   /** Whether it tells of somebody who went: of a call, by when that began. */

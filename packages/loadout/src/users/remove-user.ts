@@ -28,7 +28,7 @@ export interface UserDeps {
 }
 
 export function createUsers({ storage, endCalls, removeRows, connector, audit }: UserDeps): Users {
-  const closeLines = (userId: string) => {
+  const closeConnections = (userId: string) => {
     const open = connector.status().filter(({ key }) => key.userId === userId)
     return Promise.all(open.map(({ key }) => connector.reset(key.toolkit, userId)))
   }
@@ -39,7 +39,7 @@ export function createUsers({ storage, endCalls, removeRows, connector, audit }:
       await noteRemoval(storage, userId)
       const calls = await endCalls(userId)
       const rows = await removeRows(userId)
-      await closeLines(userId)
+      await closeConnections(userId)
       const lines = await audit.erase(userId)
       if (rows + lines + calls > 0) return { rows, lines }
       await undoRemoval(storage, userId)
@@ -62,9 +62,9 @@ export const REMOVED_COLLECTIONS: readonly Collection[] = COLLECTION_NAMES.filte
 
 /** How many rows went, children not counted. */
 export async function removeUserRows(storage: Storage, userId: string): Promise<number> {
-  const waysIn = await removeWaysIn(storage, userId)
+  const logins = await removeLogins(storage, userId)
   const rows = await removeUserRowsIn(storage, userId, REMOVED_COLLECTIONS)
-  return waysIn + rows + (await forgetInAppPins(storage, userId))
+  return logins + rows + (await forgetInAppPins(storage, userId))
 }
 
 export async function removeUserRowsIn(
@@ -91,7 +91,7 @@ async function removeFrom(storage: Storage, collection: Collection, userId: stri
 }
 
 /** Their passwords and sessions go with them. */
-function removeWaysIn(storage: Storage, userId: string): Promise<number> {
+function removeLogins(storage: Storage, userId: string): Promise<number> {
   return storage.transaction({ caller: 'user-admin' }, async (tx) => {
     const links = await tx.list('signInLinks', { where: { userId }, limit: 10_000 })
     for (const { linkId } of links) await tx.delete('signInLinks', linkId)

@@ -6,28 +6,28 @@ export interface UsersBeingRemoved {
   during<T>(userId: string, work: () => Promise<T>): Promise<T>
 }
 
-export function createLeaving(): UsersBeingRemoved {
-  const leaving = new Map<string, number>()
+export function createUsersBeingRemoved(): UsersBeingRemoved {
+  const counts = new Map<string, number>()
   return {
-    has: (userId) => leaving.has(userId),
+    has: (userId) => counts.has(userId),
     async during(userId, work) {
-      leaving.set(userId, (leaving.get(userId) ?? 0) + 1)
+      counts.set(userId, (counts.get(userId) ?? 0) + 1)
       try {
         return await work()
       } finally {
-        const left = (leaving.get(userId) ?? 1) - 1
-        if (left > 0) leaving.set(userId, left)
-        else leaving.delete(userId)
+        const left = (counts.get(userId) ?? 1) - 1
+        if (left > 0) counts.set(userId, left)
+        else counts.delete(userId)
       }
     },
   }
 }
 
 /** Counters that write nothing for who leaves. */
-export function ignoringRemovedUsers(budgets: Budgets, leaving: UsersBeingRemoved): Budgets {
+export function ignoringRemovedUsers(budgets: Budgets, removing: UsersBeingRemoved): Budgets {
   return {
     ...budgets,
-    spend: (key, amount) => (leaving.has(key.userId) ? undefined : budgets.spend(key, amount)),
-    giveBack: (key) => (leaving.has(key.userId) ? undefined : budgets.giveBack(key)),
+    spend: (key, amount) => (removing.has(key.userId) ? undefined : budgets.spend(key, amount)),
+    giveBack: (key) => (removing.has(key.userId) ? undefined : budgets.giveBack(key)),
   }
 }
