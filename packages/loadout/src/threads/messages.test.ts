@@ -10,14 +10,14 @@ beforeEach(async () => {
 afterEach(() => host.close())
 
 const text = (words: string) => [{ type: 'text', text: words }]
-const said = async (limit?: number) =>
+const texts = async (limit?: number) =>
   (await host.messages.list('ann', 't', limit === undefined ? {} : { limit })).map(({ parts }) => parts[0]?.text)
 
 describe('thread messages', () => {
   it('are stored in order and listed newest first in pages', async () => {
     for (const words of ['one', 'two', 'three'])
       await host.messages.add('ann', 't', { role: 'user', parts: text(words) })
-    expect(await said()).toEqual(['three', 'two', 'one'])
+    expect(await texts()).toEqual(['three', 'two', 'one'])
     const [last] = await host.messages.list('ann', 't', { limit: 1 })
     const rest = await host.messages.list('ann', 't', { after: last?.id })
     expect(rest.map(({ parts }) => parts[0]?.text)).toEqual(['two', 'one'])
@@ -34,14 +34,14 @@ describe('thread messages', () => {
   it('are all stored when added concurrently', async () => {
     const many = Array.from({ length: 12 }, (_, i) => String(i))
     await Promise.all(many.map((words) => host.messages.add('ann', 't', { role: 'user', parts: text(words) })))
-    expect((await said()).sort()).toEqual(many.sort())
+    expect((await texts()).sort()).toEqual(many.sort())
   })
 
   it('keep an answer in its place if it started before later messages', async () => {
     const [first, answer, second, third] = Array.from({ length: 4 }, () => newId('message'))
     for (const id of [first, second, answer, third])
       await host.messages.add('ann', 't', { id, role: 'user', parts: text(id ?? '') })
-    expect(await said()).toEqual([third, second, answer, first])
+    expect(await texts()).toEqual([third, second, answer, first])
   })
 
   it('are private to their user and deleted with the thread', async () => {
@@ -56,7 +56,7 @@ describe('thread messages', () => {
     expect(await host.messages.list('bob', 't')).toEqual([])
     await host.threads.delete('ann', 't')
     await host.threads.create('ann', { id: 't' })
-    expect(await said()).toEqual([])
+    expect(await texts()).toEqual([])
   })
 
   it('are truncated or replaced with a notice when they are too large', async () => {

@@ -30,18 +30,18 @@ export interface Messages {
 /** In one thread. */
 const MAX_MESSAGES = 10_000
 /** Of one message, as JSON. */
-const LARGEST = 1_000_000
+const MAX_MESSAGE_LENGTH = 1_000_000
 /** Of one text or result in a message that is too large. */
-const LARGEST_PART = 20_000
+const MAX_PART_LENGTH = 20_000
 const PAGE = 500
 
 export function createMessages({ storage, events }: { storage: Storage; events: Emitter }): Messages {
-  const tell = (userId: string, threadId: string) => events.emit({ type: 'thread-changed', userId, threadId })
+  const emitChanged = (userId: string, threadId: string) => events.emit({ type: 'thread-changed', userId, threadId })
   return {
     async add(userId, threadId, { id = newId('message'), role, parts, metadata, instead = [] }) {
       const contentJson = fitting({ parts, ...(metadata === undefined ? {} : { metadata }) })
       const about = { messageId: id, userId, threadId, role, contentJson }
-      const row = await patiently((tried) =>
+      const row = await retryOnConflict((tried) =>
         storage.transaction({ userId }, async (tx) => {
           if (!(await tx.get('threads', threadId))) throw noThread(threadId)
           for (const old of instead)
@@ -56,7 +56,7 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
           return whole
         }),
       )
-      tell(userId, threadId)
+      emitChanged(userId, threadId)
       return viewOf(row)
     },
     async list(userId, threadId, { after, limit = 100 } = {}) {
@@ -79,7 +79,7 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
           for (const row of rows) await tx.delete('messages', row.messageId)
           return rows.length
         })
-      tell(userId, threadId)
+      emitChanged(userId, threadId)
     },
   }
 }
@@ -87,7 +87,7 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
 const TRIES = 50
 
 /** Of two who say something at once, one has the place, and the other the next. */
-async function patiently(add: (tried: number) => Promise<MessageRow>): Promise<MessageRow> {
+async function retryOnConflict(add: (tried: number) => Promise<MessageRow>): Promise<MessageRow> {
   for (let tried = 0; ; tried++)
     try {
       return await add(tried)
@@ -104,11 +104,11 @@ const viewOf = ({ messageId: id, role, contentJson, createdAt }: MessageRow): Me
 /** As it is, or with its long texts cut; what even that leaves too large is told instead of kept. */
 function fitting(content: { parts: readonly JsonObject[]; metadata?: JsonObject }): JsonObject {
   const whole = JSON.stringify(content)
-  if (whole.length <= LARGEST) return JSON.parse(whole) as JsonObject
+  if (whole.length <= MAX_MESSAGE_LENGTH) return JSON.parse(whole) as JsonObject
   const shorter = JSON.stringify(content, (_, value: unknown) =>
-    typeof value === 'string' && value.length > LARGEST_PART ? `${value.slice(0, LARGEST_PART)} … (cut)` : value,
+    typeof value === 'string' && value.length > MAX_PART_LENGTH ? `${value.slice(0, MAX_PART_LENGTH)} … (cut)` : value,
   )
-  if (shorter.length <= LARGEST) return JSON.parse(shorter) as JsonObject
+  if (shorter.length <= MAX_MESSAGE_LENGTH) return JSON.parse(shorter) as JsonObject
   return { parts: [{ type: 'text', text: '(This message was too large to be kept.)' }] }
 }
 

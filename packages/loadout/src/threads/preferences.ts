@@ -13,8 +13,8 @@ export interface PreferenceStore {
   update(userId: string, patch: unknown): Promise<Preferences>
 }
 
-export function createPreferences(parts: { storage: Storage; cache: ReadCache; events: Emitter }): PreferenceStore {
-  const { storage, cache, events } = parts
+export function createPreferences(deps: { storage: Storage; cache: ReadCache; events: Emitter }): PreferenceStore {
+  const { storage, cache, events } = deps
   return {
     get(userId) {
       return cache.read({ userId, name: 'preferences' }, ['preferences'], () =>
@@ -29,8 +29,8 @@ export function createPreferences(parts: { storage: Storage; cache: ReadCache; e
       const value = await storage.transaction({ userId }, async (tx) => {
         const row = await tx.get('preferences', ROW_ID)
         const before = preferences.parse(row?.valueJson ?? {})
-        const given = patch.costLimits === null ? {} : { ...before.costLimits, ...withoutUndefined(patch.costLimits) }
-        const costLimits = withoutNull(given)
+        const limits = patch.costLimits === null ? {} : { ...before.costLimits, ...withoutUndefined(patch.costLimits) }
+        const costLimits = withoutNull(limits)
         const next = preferences.parse({ ...withoutNull({ ...before, ...withoutUndefined(patch) }), costLimits })
         if (row) await tx.update('preferences', ROW_ID, { set: { valueJson: next, updatedAt: new Date() } })
         else await tx.insert('preferences', { preferencesId: ROW_ID, userId, valueJson: next, updatedAt: new Date() })

@@ -40,20 +40,20 @@ export interface Threads {
 const NO_SETTINGS: ThreadSettings = Object.freeze({ limits: {} })
 const LIST_LIMIT = 100_000
 
-export function createThreads(parts: { storage: Storage; cache: ReadCache; events: Emitter }): Threads {
-  const { storage, cache, events } = parts
-  const tell = (userId: string, id: string) => events.emit({ type: 'thread-changed', userId, threadId: id })
+export function createThreads(deps: { storage: Storage; cache: ReadCache; events: Emitter }): Threads {
+  const { storage, cache, events } = deps
+  const emitChanged = (userId: string, id: string) => events.emit({ type: 'thread-changed', userId, threadId: id })
 
   const insert = async (userId: string, row: Pick<ThreadRow, 'threadId' | 'title'> & { settings?: ThreadSettings }) => {
     const now = new Date()
-    const { settings = NO_SETTINGS, ...given } = row
-    const whole = { ...given, userId, settingsJson: settings as JsonObject, createdAt: now, updatedAt: now }
+    const { settings = NO_SETTINGS, ...fields } = row
+    const whole = { ...fields, userId, settingsJson: settings as JsonObject, createdAt: now, updatedAt: now }
     await storage
       .transaction({ userId }, (tx) => tx.insert('threads', whole))
       .catch((error: unknown) => {
         throw asThreadConflict(error, row.threadId)
       })
-    tell(userId, row.threadId)
+    emitChanged(userId, row.threadId)
     return viewOf(whole)
   }
 
@@ -63,7 +63,7 @@ export function createThreads(parts: { storage: Storage; cache: ReadCache; event
       return insert(userId, { threadId: id, title, ...(settings ? { settings } : {}) })
     },
     async get(userId, id) {
-      return viewOf(await storage.transaction({ userId }, (tx) => own(tx, id)))
+      return viewOf(await storage.transaction({ userId }, (tx) => findRow(tx, id)))
     },
     async list(userId, { after, limit = 100 } = {}) {
       const page = { order: 'desc', limit, ...(after === undefined ? {} : { after }) } as const
@@ -72,7 +72,7 @@ export function createThreads(parts: { storage: Storage; cache: ReadCache; event
     async update(userId, id, patch) {
       const { title, settings } = parse(threadPatch, patch)
       const row = await storage.transaction({ userId }, async (tx) => {
-        const before = await own(tx, id)
+        const before = await findRow(tx, id)
         const set = {
           ...(title === undefined ? {} : { title }),
           ...(settings === undefined ? {} : { settingsJson: settings as JsonObject }),
@@ -80,20 +80,20 @@ export function createThreads(parts: { storage: Storage; cache: ReadCache; event
         }
         return (await tx.update('threads', id, { set })) ?? before
       })
-      tell(userId, id)
+      emitChanged(userId, id)
       return viewOf(row)
     },
     async delete(userId, id) {
       const { grants, rules } = await storage.transaction({ userId }, async (tx) => {
-        await own(tx, id)
-        const left = await forget(tx, { userId, threadId: id })
+        await findRow(tx, id)
+        const left = await deleteThreadData(tx, { userId, threadId: id })
         await tx.delete('threads', id)
         return left
       })
       for (const { grantId, ref, target, decision } of grants)
         events.emit({ type: 'grant-revoked', userId, threadId: id, grantId, ref, target, decision })
       if (rules > 0) events.emit({ type: 'policy-changed', userId, threadId: id, rules: [] })
-      tell(userId, id)
+      emitChanged(userId, id)
     },
     settings: (userId, id) =>
       cache.read({ userId, name: `thread ${id}` }, ['threads'], () =>
@@ -106,22 +106,22 @@ export function createThreads(parts: { storage: Storage; cache: ReadCache; event
 }
 
 /** What was said for a thread does not hold for another that takes its id. */
-async function forget(
+async function deleteThreadData(
   tx: Transaction,
   where: { userId: string; threadId: string },
 ): Promise<{ grants: GrantRow[]; rules: number }> {
-  const all = { where, limit: LIST_LIMIT }
-  for (const { activationId } of await tx.list('activations', all)) await tx.delete('activations', activationId)
-  for (const { loadedToolId } of await tx.list('loadedTools', all)) await tx.delete('loadedTools', loadedToolId)
-  const rules = await tx.list('policyRules', all)
+  const query = { where, limit: LIST_LIMIT }
+  for (const { activationId } of await tx.list('activations', query)) await tx.delete('activations', activationId)
+  for (const { loadedToolId } of await tx.list('loadedTools', query)) await tx.delete('loadedTools', loadedToolId)
+  const rules = await tx.list('policyRules', query)
   for (const { ruleId } of rules) await tx.delete('policyRules', ruleId)
-  const grants = await tx.list('grants', { ...all, where: { ...where, revokedAt: null } })
+  const grants = await tx.list('grants', { ...query, where: { ...where, revokedAt: null } })
   const revokedAt = new Date()
   for (const { grantId } of grants) await tx.update('grants', grantId, { set: { revokedAt } })
   return { grants, rules: rules.length }
 }
 
-async function own(tx: Transaction, id: string): Promise<ThreadRow> {
+async function findRow(tx: Transaction, id: string): Promise<ThreadRow> {
   const row = await tx.get('threads', id)
   if (!row) throw new HostError('not-found', { detail: `There is no thread "${id.slice(0, 80)}" of yours.` })
   return row
