@@ -85,16 +85,17 @@ const input: fc.Arbitrary<DecisionInput> = fc.record({
 describe('the policy decision', () => {
   it('is never loosened and gets no new freedom from a lower tier', () => {
     fc.assert(
-      fc.property(input, (given) => {
-        const { app, user, thread } = given.rules
-        const steps = [{ app }, { app, user }, { app, user, thread }, given.rules].map(
-          (rules) => ({ ...given, rules }) as DecisionInput,
+      fc.property(input, (sample) => {
+        const { app, user, thread } = sample.rules
+        const steps = [{ app }, { app, user }, { app, user, thread }, sample.rules].map(
+          (rules) => ({ ...sample, rules }) as DecisionInput,
         )
         for (const [index, step] of steps.entries()) {
           const above = steps[index - 1]
           if (!above) continue
           expect(strictness(step)).toBeGreaterThanOrEqual(strictness(above))
-          const [now, before] = [decide(step), decide(above)]
+          const now = decide(step)
+          const before = decide(above)
           if (now.decision === before.decision) {
             expect(!now.allowEdits || before.allowEdits).toBe(true)
             expect(!now.allowRemember || before.allowRemember).toBe(true)
@@ -107,9 +108,9 @@ describe('the policy decision', () => {
 
   it('is never relaxed by annotations of an untrusted toolkit', () => {
     fc.assert(
-      fc.property(input, (given) => {
-        const { annotations: _, ...without } = given
-        const claims = strictness({ ...given, trusted: false })
+      fc.property(input, (sample) => {
+        const { annotations: _, ...without } = sample
+        const claims = strictness({ ...sample, trusted: false })
         expect(claims).toBeGreaterThanOrEqual(strictness({ ...without, trusted: false }))
       }),
       RUNS,
@@ -127,10 +128,10 @@ describe('the policy decision', () => {
 
   it('keeps a denial despite a grant and asks every time where grants are not allowed', () => {
     fc.assert(
-      fc.property(input, (given) => {
-        const plain = decide(given)
-        const allowed = decide({ ...given, remembered: 'allow' })
-        expect(decide({ ...given, remembered: 'deny' }).decision).toBe('deny')
+      fc.property(input, (sample) => {
+        const plain = decide(sample)
+        const allowed = decide({ ...sample, remembered: 'allow' })
+        expect(decide({ ...sample, remembered: 'deny' }).decision).toBe('deny')
         if (plain.decision === 'deny') expect(allowed.decision).toBe('deny')
         if (plain.decision === 'ask') expect(allowed.decision).toBe(plain.allowRemember ? 'allow' : 'ask')
       }),

@@ -79,7 +79,7 @@ function byRules(input: DecisionInput): Decided {
 
 function fromRule(input: DecisionInput, tier: Tier): Decided | undefined {
   const { toolkit, tool, rules } = input
-  const rule = rules[tier]?.find((one) => one.matches(toolkit, tool) && holds(one.when, input))
+  const rule = rules[tier]?.find((candidate) => candidate.matches(toolkit, tool) && holds(candidate.when, input))
   if (!rule) return undefined
   const { decision, pattern, allowEdits, allowRemember } = rule
   const reason = rule.reason ?? `The rule "${pattern}" of the ${tier} tier says ${decision}.`

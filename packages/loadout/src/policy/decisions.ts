@@ -18,13 +18,13 @@ export interface ToolDecision extends Pick<Decided, 'decision' | 'reason' | 'rul
 }
 
 export interface Decisions {
-  of(userId: string, toolkit: string): Promise<ToolDecision[]>
+  list(userId: string, toolkit: string): Promise<ToolDecision[]>
   /** Remembers an answer for a tool before anybody is asked. Refused where an answer may not be remembered. */
   remember(userId: string, ref: string, decision: Grant['decision']): Promise<Grant>
 }
 
 export interface DecisionDeps {
-  policy: Pick<Policy, 'look'>
+  policy: Pick<Policy, 'preview'>
   grants: Pick<Grants, 'give'>
   registry: Pick<Registry, 'find'>
   catalog: Pick<Catalog, 'tools'>
@@ -38,15 +38,15 @@ export function createDecisions({ policy, grants, registry, catalog }: DecisionD
     const tools = (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
     return { stored, tools: tools.filter(({ inactive }) => inactive === undefined) }
   }
-  const look = (userId: string, stored: StoredToolkit, found: CatalogTool) =>
-    policy.look({ userId, stored, found, caller })
+  const preview = (userId: string, stored: StoredToolkit, found: CatalogTool) =>
+    policy.preview({ userId, stored, found, caller })
 
   return {
-    async of(userId, id) {
+    async list(userId, id) {
       const { stored, tools } = await toolsOf(userId, id)
       return Promise.all(
         tools.map(async (found) => {
-          const { decided, inherited } = await look(userId, stored, found)
+          const { decided, inherited } = await preview(userId, stored, found)
           const { allowEdits: _, allowRemember: _remember, ...now } = decided
           const { decision, reason, allowRemember } = inherited
           const ref = `${stored.toolkit.id}.${found.manifest.name}`
@@ -60,7 +60,7 @@ export function createDecisions({ policy, grants, registry, catalog }: DecisionD
       const { stored, tools } = await toolsOf(userId, address.toolkit)
       const found = tools.find(({ manifest }) => manifest.name === address.tool)
       if (!found) throw new HostError('not-found', { detail: `There is no tool "${ref.slice(0, 100)}" of yours.` })
-      const { inherited } = await look(userId, stored, found)
+      const { inherited } = await preview(userId, stored, found)
       if (decision === 'allow' && (inherited.decision === 'deny' || !inherited.allowRemember))
         throw refused('cannot be allowed ahead: the rule that decides does not permit it')
       return grants.give({ userId, stored, found }, decision)

@@ -16,9 +16,9 @@ export interface Fingerprints {
 }
 
 export interface Fingerprinter {
-  of(stored: StoredToolkit, found: CatalogTool): Promise<Fingerprints>
+  compute(stored: StoredToolkit, found: CatalogTool): Promise<Fingerprints>
   /** Whether an answer that is bound to `fingerprint` was given for this tool, as it is now. */
-  isOf(fingerprint: string, stored: StoredToolkit, found: CatalogTool): Promise<boolean>
+  matches(fingerprint: string, stored: StoredToolkit, found: CatalogTool): Promise<boolean>
   toolkit(stored: StoredToolkit): Promise<string>
 }
 
@@ -26,19 +26,19 @@ export function createFingerprinter(): Fingerprinter {
   // A stored toolkit is replaced in the cache when anything of it changes, so its fingerprint holds as long as it does.
   const toolkits = new WeakMap<StoredToolkit, Promise<string>>()
   const toolkitOf = (stored: StoredToolkit): Promise<string> => {
-    const known = toolkits.get(stored)
-    if (known) return known
-    const made = hashOf(textOf(stored))
-    toolkits.set(stored, made)
-    return made
+    const cached = toolkits.get(stored)
+    if (cached) return cached
+    const hash = hashOf(textOf(stored))
+    toolkits.set(stored, hash)
+    return hash
   }
   return {
     toolkit: toolkitOf,
-    async of(stored, found) {
+    async compute(stored, found) {
       const toolkit = await toolkitOf(stored)
       return { toolkit, tool: await toolOf(toolkit, found) }
     },
-    async isOf(fingerprint, stored, found) {
+    async matches(fingerprint, stored, found) {
       const toolkit = await toolkitOf(stored)
       return fingerprint === (await (fingerprint.startsWith(VERSION) ? toolOf : oldToolOf)(toolkit, found))
     },
@@ -54,10 +54,10 @@ const toolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
 const oldToolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
   hashOf(canonicalJson([toolkit, pin === '' ? '' : await oldFingerprintOf(manifest), functionalManifest(manifest)]))
 
-function textOf({ toolkit, row, ephemeral: carried }: StoredToolkit): string {
+function textOf({ toolkit, row, ephemeral }: StoredToolkit): string {
   if (row.binding !== '') return row.binding
   const { server, overrides } = toolkit
-  return canonicalJson([bindingText(server, overrides), publicValues(carried?.secrets() ?? {})])
+  return canonicalJson([bindingText(server, overrides), publicValues(ephemeral?.secrets() ?? {})])
 }
 
 async function hashOf(text: string): Promise<string> {

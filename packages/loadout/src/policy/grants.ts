@@ -51,7 +51,7 @@ export interface Grants {
   /** What the user denied and wanted remembered, by its ref, with the tier where that holds; the same map as long as it does. */
   denied(scope: Pick<GrantedCall, 'userId' | 'threadId'>): Promise<ReadonlyMap<string, Tier>>
   /** Refs of tools and toolkits that an answer was remembered for. */
-  answered(userId: string): Promise<Pick<ReadonlySet<string>, 'has' | 'size'>>
+  rememberedRefs(userId: string): Promise<Pick<ReadonlySet<string>, 'has' | 'size'>>
 }
 
 export interface GrantDeps {
@@ -91,9 +91,9 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
     add,
     async give({ userId, threadId, stored, found }, decision) {
       const ref = `${stored.toolkit.id}.${found.manifest.name}`
-      const { tool: fingerprint } = await fingerprinter.of(stored, found)
-      const given = { userId, threadId, target: 'tool' as const, ref, decision, fingerprint }
-      const grant = await storage.transaction({ userId }, (tx) => add(tx, given))
+      const { tool: fingerprint } = await fingerprinter.compute(stored, found)
+      const newGrant = { userId, threadId, target: 'tool' as const, ref, decision, fingerprint }
+      const grant = await storage.transaction({ userId }, (tx) => add(tx, newGrant))
       events.emit({ type: 'grant-added', userId, ...grantEventFields(grant) })
       return grant
     },
@@ -115,19 +115,19 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
       if (grants.size === 0) return NOTHING
       const byThread = denials.get(grants) ?? new Map<string, ReadonlyMap<string, Tier>>()
       denials.set(grants, byThread)
-      const known = byThread.get(threadId) ?? deniedIn([...grants.values()].flat(), threadId)
-      byThread.set(threadId, known)
-      return known
+      const cached = byThread.get(threadId) ?? deniedIn([...grants.values()].flat(), threadId)
+      byThread.set(threadId, cached)
+      return cached
     },
-    answered: (userId) => active(userId),
+    rememberedRefs: (userId) => active(userId),
     async remembered({ userId, threadId, stored, found }) {
       const grants = await active(userId)
       if (grants.size === 0) return undefined
       const { id } = stored.toolkit
       const here = (row: GrantRow) => row.threadId === '' || row.threadId === threadId
-      const all = [...(grants.get(id) ?? []), ...(grants.get(`${id}.${found.manifest.name}`) ?? [])].filter(here)
-      if (all.length === 0) return undefined
-      const holding = await holdingOf(all, { stored, found }, fingerprinter)
+      const candidates = [...(grants.get(id) ?? []), ...(grants.get(`${id}.${found.manifest.name}`) ?? [])].filter(here)
+      if (candidates.length === 0) return undefined
+      const holding = await holdingOf(candidates, { stored, found }, fingerprinter)
       if (holding.length === 0) return undefined
       return holding.some((row) => row.decision === 'deny') ? 'deny' : 'allow'
     },
@@ -150,7 +150,7 @@ async function holds(
 ): Promise<boolean> {
   const { pinnedAt } = found
   if (pinnedAt !== undefined && pinnedAt > row.createdAt) return false
-  if (row.target === 'tool') return fingerprinter.isOf(row.fingerprint, stored, found)
+  if (row.target === 'tool') return fingerprinter.matches(row.fingerprint, stored, found)
   return row.fingerprint === (await fingerprinter.toolkit(stored)) && pinnedAt !== undefined
 }
 

@@ -15,7 +15,7 @@ export interface PolicyCall extends GrantedCall, CallScope {
 export interface Policy {
   decide(call: PolicyCall): Promise<Decided>
   /** The same, and what would be decided without what the user said themselves. */
-  look(call: PolicyCall): Promise<{ decided: Decided; inherited: Decided }>
+  preview(call: PolicyCall): Promise<{ decided: Decided; inherited: Decided }>
 }
 
 export interface PolicyDeps {
@@ -48,10 +48,10 @@ export function createPolicy({ rules, grants, app }: PolicyDeps): Policy {
 
   return {
     decide: async (call) => withMemory(call, await inputOf(call)),
-    async look(call) {
+    async preview(call) {
       const input = await inputOf(call)
-      const { app: ofApp = [] } = input.rules
-      return { decided: await withMemory(call, input), inherited: decide({ ...input, rules: { app: ofApp } }) }
+      const { app: appRules = [] } = input.rules
+      return { decided: await withMemory(call, input), inherited: decide({ ...input, rules: { app: appRules } }) }
     },
   }
 }

@@ -154,15 +154,15 @@ it('available tools are exactly those that the call decision does not deny, unde
       const { entries } = await host.thread(ann).loadout()
       for (const caller of ['direct', 'code'] as const)
         for (const entry of entries) {
-          const shown = entry.included && entry.allowedCallers.includes(caller)
+          const isVisible = entry.included && entry.allowedCallers.includes(caller)
           const call = { ...ann, toolkit: stored.uscoId, tool: entry.tool, arguments: {}, caller: { type: caller } }
           const running = host.calls.start({ ...call, signal: AbortSignal.timeout(2000) })
-          const asked = running.pending.then(async ({ id }) => {
+          const answering = running.pending.then(async ({ id }) => {
             await host.approvals.answer('ann', id, { decision: 'allow' })
           })
           const outcome = await running.outcome
-          void asked
-          expect([entry.ref, caller, outcome.status !== 'denied']).toEqual([entry.ref, caller, shown])
+          void answering
+          expect([entry.ref, caller, outcome.status !== 'denied']).toEqual([entry.ref, caller, isVisible])
         }
     }),
     { numRuns: 40 },

@@ -4,7 +4,7 @@
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { callersOf } from '../loadout/candidates.ts'
-import type { Denials, Foresight, ToolDenials } from '../loadout/policy-filter.ts'
+import type { Denials, PolicyPreview, ToolDenials } from '../loadout/policy-filter.ts'
 import { claimsOf } from '../loadout/transform/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
@@ -17,10 +17,10 @@ import type { Grants } from './grants.ts'
 import type { Policy } from './policy.ts'
 import type { PolicyRules } from './rules.ts'
 
-export interface ForesightDeps {
+export interface PolicyPreviewDeps {
   policy: Pick<Policy, 'decide'>
   rules: Pick<PolicyRules, 'forCall'>
-  grants: Pick<Grants, 'denied' | 'answered'>
+  grants: Pick<Grants, 'denied' | 'rememberedRefs'>
   app: { get(): Promise<AppConfig> }
 }
 
@@ -32,20 +32,23 @@ interface Basis {
   denied: ReadonlyMap<string, Tier>
 }
 
-type Scope = Parameters<Foresight['of']>[0]
+type Scope = Parameters<PolicyPreview['forScope']>[0]
 
-export function createPolicyPreview(parts: ForesightDeps): Foresight {
-  const kept = new Kept<DenialsOf>()
+export function createPolicyPreview(deps: PolicyPreviewDeps): PolicyPreview {
+  const cache = new TupleCache<ScopeDenials>()
   return {
-    async of(scope) {
+    async forScope(scope) {
       const [config, rules, denied] = await Promise.all([
-        parts.app.get(),
-        parts.rules.forCall(scope),
-        parts.grants.denied(scope),
+        deps.app.get(),
+        deps.rules.forCall(scope),
+        deps.grants.denied(scope),
       ])
       const { app = NONE, user = NONE, thread = NONE } = rules
-      const denials = kept.of([config, app, user, thread, denied], () => new DenialsOf({ config, rules, denied }))
-      return { denials: (stored, tools) => denials.of(stored, tools), told: tellerOf(parts, scope, denials) }
+      const denials = cache.getOrCreate(
+        [config, app, user, thread, denied],
+        () => new ScopeDenials({ config, rules, denied }),
+      )
+      return { denials: (stored, tools) => denials.list(stored, tools), reasons: explainTools(deps, scope, denials) }
     },
   }
 }
@@ -53,10 +56,10 @@ export function createPolicyPreview(parts: ForesightDeps): Foresight {
 const NONE: readonly never[] = []
 
 /** By several objects at once, for as long as all of them are there. */
-class Kept<T extends object> {
+class TupleCache<T extends object> {
   readonly #root = new WeakMap<object, object>()
 
-  of(keys: readonly object[], make: () => T): T {
+  getOrCreate(keys: readonly object[], make: () => T): T {
     let at = this.#root
     for (const key of keys.slice(0, -1)) {
       const next = (at.get(key) as WeakMap<object, object> | undefined) ?? new WeakMap<object, object>()
@@ -64,46 +67,52 @@ class Kept<T extends object> {
       at = next
     }
     const last = keys.at(-1) as object
-    const known = (at.get(last) as T | undefined) ?? make()
-    at.set(last, known)
-    return known
+    const value = (at.get(last) as T | undefined) ?? make()
+    at.set(last, value)
+    return value
   }
 }
 
-type Foretold = Decided & { caller: AllowedCaller; told: Reason }
-type Listed = ReadonlyArray<Denials | undefined>
+type ToolPreview = Decided & { caller: AllowedCaller; explanation: Reason }
+type DenialList = ReadonlyArray<Denials | undefined>
 
 /** What one basis denies, by toolkit. */
-class DenialsOf {
+class ScopeDenials {
   readonly #basis: Basis
-  readonly #known = new WeakMap<readonly CatalogTool[], { stored: StoredToolkit; listed: Listed | undefined }>()
+  readonly #denialsCache = new WeakMap<
+    readonly CatalogTool[],
+    { stored: StoredToolkit; listed: DenialList | undefined }
+  >()
 
-  readonly #told = new WeakMap<readonly CatalogTool[], { stored: StoredToolkit; all: readonly Foretold[] }>()
+  readonly #previewCache = new WeakMap<
+    readonly CatalogTool[],
+    { stored: StoredToolkit; previews: readonly ToolPreview[] }
+  >()
 
   constructor(basis: Basis) {
     this.#basis = basis
   }
 
-  of(stored: StoredToolkit, tools: readonly CatalogTool[]): Listed | undefined {
-    const known = this.#known.get(tools)
-    if (known?.stored === stored) return known.listed
+  list(stored: StoredToolkit, tools: readonly CatalogTool[]): DenialList | undefined {
+    const cached = this.#denialsCache.get(tools)
+    if (cached?.stored === stored) return cached.listed
     const listed = this.#listed(stored, tools)
-    this.#known.set(tools, { stored, listed })
+    this.#denialsCache.set(tools, { stored, listed })
     return listed
   }
 
   /** What would be decided, without an answer that allows; worked out once. */
-  told(stored: StoredToolkit, tools: readonly CatalogTool[]): readonly Foretold[] {
-    const known = this.#told.get(tools)
-    if (known?.stored === stored) return known.all
+  previews(stored: StoredToolkit, tools: readonly CatalogTool[]): readonly ToolPreview[] {
+    const cached = this.#previewCache.get(tools)
+    if (cached?.stored === stored) return cached.previews
     const [direct, code] = (['direct', 'code'] as const).map((caller) => this.#decide(stored, tools, caller))
-    const all = tools.map(({ manifest }, at) => {
+    const previews = tools.map(({ manifest }, at) => {
       const caller = callersOf(stored.toolkit, manifest.name).includes('direct') ? 'direct' : 'code'
-      const one = (caller === 'direct' ? direct : code)?.[at] as Decided
-      return { ...one, caller, told: reasonOf(one) } as const
+      const decided = (caller === 'direct' ? direct : code)?.[at] as Decided
+      return { ...decided, caller, explanation: reasonOf(decided) } as const
     })
-    this.#told.set(tools, { stored, all })
-    return all
+    this.#previewCache.set(tools, { stored, previews })
+    return previews
   }
 
   #decide(stored: StoredToolkit, tools: readonly CatalogTool[], caller: AllowedCaller): Decided[] {
@@ -124,14 +133,14 @@ class DenialsOf {
     })
   }
 
-  #listed(stored: StoredToolkit, tools: readonly CatalogTool[]): Listed | undefined {
+  #listed(stored: StoredToolkit, tools: readonly CatalogTool[]): DenialList | undefined {
     const { id } = stored.toolkit
     if (!hasDeny(rulesOf(this.#basis.rules, id)) && !this.#deniesSome(id)) return undefined
-    const decided = allowedCaller.options.map((caller) => ({ caller, all: this.#decide(stored, tools, caller) }))
+    const decided = allowedCaller.options.map((caller) => ({ caller, decisions: this.#decide(stored, tools, caller) }))
     const listed = tools.map((_, at): Denials | undefined => {
-      const denied = decided.flatMap(({ caller, all }) => {
-        const one = all[at] as Decided
-        return one.decision === 'deny' ? [[caller, reasonOf(one)] as const] : []
+      const denied = decided.flatMap(({ caller, decisions }) => {
+        const toolDecision = decisions[at] as Decided
+        return toolDecision.decision === 'deny' ? [[caller, reasonOf(toolDecision)] as const] : []
       })
       return denied.length === 0 ? undefined : Object.fromEntries(denied)
     })
@@ -165,17 +174,21 @@ function reasonOf({ decision, reason, tier }: Decided): Reason {
 }
 
 /** With answers that allow, which hold for a tool as it is: only those tools are decided one by one. */
-function tellerOf({ policy, grants }: ForesightDeps, scope: Scope, denials: DenialsOf): ToolDenials['told'] {
+function explainTools(
+  { policy, grants }: PolicyPreviewDeps,
+  scope: Scope,
+  denials: ScopeDenials,
+): ToolDenials['reasons'] {
   return async (stored, tools) => {
     const { id } = stored.toolkit
-    const all = denials.told(stored, tools)
-    const answered = await grants.answered(scope.userId)
-    if (answered.size === 0) return all.map(({ told }) => told)
+    const previews = denials.previews(stored, tools)
+    const rememberedRefs = await grants.rememberedRefs(scope.userId)
+    if (rememberedRefs.size === 0) return previews.map(({ explanation }) => explanation)
     return Promise.all(
-      all.map(async ({ decision, caller, told }, at) => {
+      previews.map(async ({ decision, caller, explanation }, at) => {
         const found = tools[at] as CatalogTool
-        const isAnswered = answered.has(id) || answered.has(`${id}.${found.manifest.name}`)
-        if (decision !== 'ask' || !isAnswered) return told
+        const isRemembered = rememberedRefs.has(id) || rememberedRefs.has(`${id}.${found.manifest.name}`)
+        if (decision !== 'ask' || !isRemembered) return explanation
         return reasonOf(await policy.decide({ ...scope, stored, found, caller: { type: caller } }))
       }),
     )

@@ -28,7 +28,7 @@ export interface CallScope {
 
 export interface PolicyRules {
   /** Rules of the app's own code: tried first, and changed nowhere but there. */
-  given(): readonly PolicyRule[]
+  fromCode(): readonly PolicyRule[]
   /** In the order in which they are tried. */
   list(scope: RuleScope): Promise<PolicyRule[]>
   /** Replaces all of a scope. `actor` is the operator who sets the app's, for the log. */
@@ -42,7 +42,7 @@ export interface RuleDeps {
   cache: ReadCache
   events: Emitter
   /** Rules of the app's own code. */
-  given?: readonly PolicyRule[]
+  codeRules?: readonly PolicyRule[]
 }
 
 const LIST_LIMIT = 100_000
@@ -52,26 +52,28 @@ const NONE: readonly CompiledRule[] = []
 
 type ByThread = ReadonlyMap<string, { rules: PolicyRule[]; compiled: CompiledRule[] }>
 
-export function createPolicyRules({ storage, cache, events, given = [] }: RuleDeps): PolicyRules {
-  const ofCode = compileRules(given)
+export function createPolicyRules({ storage, cache, events, codeRules = [] }: RuleDeps): PolicyRules {
+  const compiledCode = compileRules(codeRules)
   /** The same list for the same rules: what is worked out of them is kept by it. */
   const joined = new WeakMap<readonly CompiledRule[], readonly CompiledRule[]>()
   const withCode = (stored: readonly CompiledRule[]) => {
-    if (ofCode.length === 0) return stored
-    const known = joined.get(stored) ?? [...ofCode, ...stored]
-    joined.set(stored, known)
-    return known
+    if (compiledCode.length === 0) return stored
+    const merged = joined.get(stored) ?? [...compiledCode, ...stored]
+    joined.set(stored, merged)
+    return merged
   }
   const read = (userId: string): Promise<ByThread> =>
     cache.read({ userId, name: 'rules' }, ['policyRules'], () =>
       storage.transaction(accessTo(userId), async (tx) => {
         const rows = await tx.list('policyRules', { where: { userId }, limit: LIST_LIMIT })
-        return new Map([...Map.groupBy(rows, (row) => row.threadId)].map(([thread, all]) => [thread, ordered(all)]))
+        return new Map(
+          [...Map.groupBy(rows, (row) => row.threadId)].map(([thread, threadRows]) => [thread, ordered(threadRows)]),
+        )
       }),
     )
 
   return {
-    given: () => given,
+    fromCode: () => codeRules,
     async list({ userId = APP_OWNER, threadId = '' }) {
       return (await read(userId)).get(threadId)?.rules ?? []
     },
@@ -83,13 +85,13 @@ export function createPolicyRules({ storage, cache, events, given = [] }: RuleDe
           await tx.delete('policyRules', row.ruleId)
         for (const [position, rule] of rules.entries()) {
           const ruleJson = rule as unknown as JsonObject
-          const place = { userId, threadId, tier: tierOf(scope), position }
-          await tx.insert('policyRules', { ruleId: newId('rule'), ...place, ruleJson, createdAt: new Date() })
+          const columns = { userId, threadId, tier: tierOf(scope), position }
+          await tx.insert('policyRules', { ruleId: newId('rule'), ...columns, ruleJson, createdAt: new Date() })
         }
       })
-      const told = rules.map(({ pattern, decision }) => ({ pattern, decision }))
+      const summaries = rules.map(({ pattern, decision }) => ({ pattern, decision }))
       const where = { ...(threadId === '' ? {} : { threadId }), ...(actor === undefined ? {} : { actor }) }
-      events.emit({ type: 'policy-changed', userId, rules: told, ...where })
+      events.emit({ type: 'policy-changed', userId, rules: summaries, ...where })
       return rules
     },
     async forCall({ userId, threadId, rules }) {

@@ -24,22 +24,22 @@ export interface AnswerWaiter {
   close(): void
 }
 
-const LOOK_MS = 1000
+const POLL_MS = 1000
 
-export function createWaiting(
+export function createAnswerWaiter(
   storage: Storage,
-  look: (userId: string, id: string) => Promise<ApprovalAnswer | undefined>,
+  readAnswer: (userId: string, id: string) => Promise<ApprovalAnswer | undefined>,
 ): AnswerWaiter {
   const open = new Map<string, { userId: string; settle: (answer: ApprovalAnswer | undefined) => void }>()
   let watching: Promise<() => void> | undefined
-  let looking: ReturnType<typeof setInterval> | undefined
+  let pollTimer: ReturnType<typeof setInterval> | undefined
   let closed = false
 
   const check = async (id: string) => {
     const waiter = open.get(id)
     if (!waiter) return
     // What cannot be read now is read at the next change, or the next look.
-    const answer = await look(waiter.userId, id).catch(() => undefined)
+    const answer = await readAnswer(waiter.userId, id).catch(() => undefined)
     if (answer) waiter.settle(answer)
   }
   const checkAll = () => void Promise.all([...open.keys()].map(check))
@@ -48,8 +48,8 @@ export function createWaiting(
       if (change.collection === 'approvals') void check(change.id)
       return
     }
-    clearInterval(looking)
-    if (change.kind === 'lost') looking = setInterval(checkAll, LOOK_MS)
+    clearInterval(pollTimer)
+    if (change.kind === 'lost') pollTimer = setInterval(checkAll, POLL_MS)
     else checkAll()
   }
   const watch = () => {
@@ -64,24 +64,24 @@ export function createWaiting(
     async wait({ userId, id, until, signal }) {
       await watch()
       return new Promise<ApprovalAnswer | undefined>((resolve) => {
-        const giveUp = () => settle(undefined)
-        const timer = setTimeout(giveUp, Math.max(0, until.getTime() - Date.now()))
+        const abandon = () => settle(undefined)
+        const timer = setTimeout(abandon, Math.max(0, until.getTime() - Date.now()))
         const settle = (answer: ApprovalAnswer | undefined) => {
           clearTimeout(timer)
-          signal?.removeEventListener('abort', giveUp)
+          signal?.removeEventListener('abort', abandon)
           open.delete(id)
           resolve(answer)
         }
         open.set(id, { userId, settle })
-        if (closed || signal?.aborted) giveUp()
-        else signal?.addEventListener('abort', giveUp, { once: true })
+        if (closed || signal?.aborted) abandon()
+        else signal?.addEventListener('abort', abandon, { once: true })
         // It may have been answered before anybody listened.
         void check(id)
       })
     },
     close() {
       closed = true
-      clearInterval(looking)
+      clearInterval(pollTimer)
       for (const { settle } of [...open.values()]) settle(undefined)
       void watching?.then((stop) => stop()).catch(() => {})
     },

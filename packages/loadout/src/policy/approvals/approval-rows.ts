@@ -142,9 +142,9 @@ export interface ApprovalAddress {
 
 export type AnswerInput = [userId: string, id: string, answer: unknown] | [approval: ApprovalAddress, answer: unknown]
 
-export function parseAnswer(given: AnswerInput) {
-  const [address, input] =
-    given.length === 3 ? ([{ userId: given[0], id: given[1] }, given[2]] as const) : ([given[0], given[1]] as const)
+export function parseAnswer(args: AnswerInput) {
+  const address = args.length === 3 ? { userId: args[0], id: args[1] } : args[0]
+  const input = args.length === 3 ? args[2] : args[1]
   const { type, ...rest } = parse(jsonObject, input)
   // Both at once are refused as any field that is not known.
   const answer = type === undefined || 'decision' in rest ? input : { ...rest, decision: type }

@@ -138,10 +138,10 @@ describe('a call that needs approval', () => {
     await answer((await running.pending).id, { decision: 'deny' })
     await host.app.update({ trust: { untrusted: ['mail'] } })
     await host.rules.set({ userId: 'ann' }, [])
-    const asked = look()
-    expect((await asked.pending).reason).toContain('is not believed')
-    await answer((await asked.pending).id, { decision: 'allow' })
-    expect(await asked.outcome).toMatchObject({ status: 'ok' })
+    const untrusted = look()
+    expect((await untrusted.pending).reason).toContain('is not believed')
+    await answer((await untrusted.pending).id, { decision: 'allow' })
+    expect(await untrusted.outcome).toMatchObject({ status: 'ok' })
   })
 })
 
@@ -152,7 +152,7 @@ describe('a grant', () => {
     expect(await running.outcome).toMatchObject({ status: 'ok' })
   }
   /** Whether the next call is asked about; it is then denied. */
-  const isAsked = async (threadId?: string) => {
+  const outcomeOfNext = async (threadId?: string) => {
     const running = start({ to: 'bob' }, threadId)
     const first = await Promise.race([running.outcome, running.pending])
     if (!('expiresAt' in first)) return first.status
@@ -163,20 +163,24 @@ describe('a grant', () => {
 
   it('applies to a thread or a tool and can be listed and revoked', async () => {
     await allow('thread', 't')
-    expect([await isAsked('t'), await isAsked('other'), await isAsked()]).toEqual(['ok', 'asked', 'asked'])
+    expect([await outcomeOfNext('t'), await outcomeOfNext('other'), await outcomeOfNext()]).toEqual([
+      'ok',
+      'asked',
+      'asked',
+    ])
     const [grant] = await host.grants.list('ann')
     expect(grant).toMatchObject({ ref: 'mail.send', target: 'tool', decision: 'allow', threadId: 't' })
     await expect(host.grants.revoke('bob', grant?.id ?? '')).rejects.toMatchObject({ code: 'not-found' })
     await host.grants.revoke('ann', grant?.id ?? '')
-    expect(await isAsked('t')).toBe('asked')
+    expect(await outcomeOfNext('t')).toBe('asked')
     await allow('tool')
-    expect(await isAsked('anywhere')).toBe('ok')
+    expect(await outcomeOfNext('anywhere')).toBe('ok')
   })
 
   it('can deny a whole toolkit', async () => {
     const running = start()
     await answer((await running.pending).id, { decision: 'deny', remember: 'toolkit' })
-    expect(await isAsked()).toBe('denied')
+    expect(await outcomeOfNext()).toBe('denied')
     expect(
       await host.calls.start({
         userId: 'ann',
@@ -197,7 +201,7 @@ describe('a grant', () => {
       errors: [{ path: 'remember' }],
     })
     await answer(id, { decision: 'allow' })
-    expect(await isAsked()).toBe('asked')
+    expect(await outcomeOfNext()).toBe('asked')
   })
 
   const manifest: Array<[string, Partial<ToolManifest>]> = [
@@ -213,12 +217,12 @@ describe('a grant', () => {
   for (const remember of ['tool', 'toolkit'])
     it.each(manifest)(`is void after a manifest change: %s (for the ${remember})`, async (_, change) => {
       await allow(remember)
-      expect(await isAsked()).toBe('ok')
+      expect(await outcomeOfNext()).toBe('ok')
       await host.toolkits.register({ name: 'mail', tools: tools(change) }, owner)
       const stored = await host.toolkits.find('ann', 'mail')
       await host.catalog.introspect(stored, 'ann')
       await host.catalog.accept(stored, { userId: 'ann' })
-      expect(await isAsked()).toBe('asked')
+      expect(await outcomeOfNext()).toBe('asked')
     })
 
   describe('of a server', () => {

@@ -17,7 +17,7 @@ import type { ApprovalRow, ApprovalView } from '../../schema/records/approval.ts
 import type { Storage, Transaction } from '../../storage/storage.ts'
 import type { Fingerprints } from '../fingerprints.ts'
 import { type Grants, grantEventFields } from '../grants.ts'
-import { type ApprovalAnswer, createWaiting } from './answer-waiter.ts'
+import { type ApprovalAnswer, createAnswerWaiter } from './answer-waiter.ts'
 import {
   type AnswerInput,
   type ApprovalRequest,
@@ -38,21 +38,21 @@ export interface Approvals {
   ask(
     request: ApprovalRequest,
     signal?: AbortSignal,
-  ): Promise<{ approval: ApprovalView; answered: Promise<ApprovalAnswer> }>
+  ): Promise<{ approval: ApprovalView; answer: Promise<ApprovalAnswer> }>
   /** Stores a question whose asker comes back for the answer: it outlives the process, and is open for days. */
   put(request: ApprovalRequest): Promise<ApprovalView>
   /** What was answered to the question about this call; `answer` is missing while it is open. `not-found` for another's. */
-  answerTo(about: { userId: string; callId: string; id: string }): Promise<AnsweredApproval>
+  answerTo(about: { userId: string; callId: string; id: string }): Promise<ApprovalWithAnswer>
   /** Takes back the open questions of a run that asks no more. */
   withdraw(userId: string, runId: string): Promise<void>
   list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
   get(userId: string, id: string): Promise<ApprovalView>
   /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
-  answer(...given: AnswerInput): Promise<ApprovalView>
+  answer(...args: AnswerInput): Promise<ApprovalView>
   close(): void
 }
 
-export interface AnsweredApproval {
+export interface ApprovalWithAnswer {
   approval: ApprovalView
   /** What it was about, as it was then. */
   fingerprints: Fingerprints
@@ -81,62 +81,64 @@ export interface ApprovalDeps {
 }
 
 const EXPIRE_MS = 600_000
-const KEPT_OPEN_MS = 7 * 86_400_000
+const DEFERRED_EXPIRE_MS = 7 * 86_400_000
 const MAX_PENDING = 100
 const LIST_LIMIT = 1000
 /** Who asked is stored too, and comes back by itself. */
-const OF_NO_PROCESS = ''
+const NO_PROCESS = ''
 
-export function createApprovals(parts: ApprovalDeps): Approvals {
-  return new StoredApprovals(parts)
+export function createApprovals(deps: ApprovalDeps): Approvals {
+  return new StoredApprovals(deps)
 }
 
 class StoredApprovals implements Approvals {
-  readonly #parts: ApprovalDeps
-  readonly #waiting
+  readonly #deps: ApprovalDeps
+  readonly #waiter
 
-  constructor(parts: ApprovalDeps) {
-    this.#parts = parts
-    this.#waiting = createWaiting(parts.storage, (userId, id) => this.#settled(userId, id))
+  constructor(deps: ApprovalDeps) {
+    this.#deps = deps
+    this.#waiter = createAnswerWaiter(deps.storage, (userId, id) => this.#settled(userId, id))
   }
 
   async ask(request: ApprovalRequest, signal?: AbortSignal) {
-    const { events, presence, expireMs = EXPIRE_MS } = this.#parts
+    const { events, presence, expireMs = EXPIRE_MS } = this.#deps
     const row = await this.#withSealed(newRow(request, { expireMs, processId: presence.processId }), request)
-    const letGo = await presence.acquire()
+    const release = await presence.acquire()
     await this.#insert(row).catch((error: unknown) => {
-      letGo()
+      release()
       throw error
     })
     const { userId, approvalId } = row
-    const answered = this.#waiting.wait({ userId, id: approvalId, until: row.expiresAt, signal })
+    const pendingAnswer = this.#waiter.wait({ userId, id: approvalId, until: row.expiresAt, signal })
     const approval = viewOf(row)
     events.emit({ type: 'approval-requested', userId, approvalId, callId: row.callId, ref: row.ref })
-    const settled = answered.then((answer) => answer ?? this.#expire(row)).then((answer) => this.#taken(row, answer))
-    return { approval, answered: settled.finally(letGo) }
+    const settled = pendingAnswer
+      .then((answer) => answer ?? this.#expire(row))
+      .then((answer) => this.#clearEdit(row, answer))
+    return { approval, answer: settled.finally(release) }
   }
 
   async put(request: ApprovalRequest): Promise<ApprovalView> {
-    const expireMs = Math.max(KEPT_OPEN_MS, this.#parts.expireMs ?? 0)
-    const row = await this.#withSealed(newRow(request, { expireMs, processId: OF_NO_PROCESS }), request)
+    const expireMs = Math.max(DEFERRED_EXPIRE_MS, this.#deps.expireMs ?? 0)
+    const row = await this.#withSealed(newRow(request, { expireMs, processId: NO_PROCESS }), request)
     await this.#insert(row)
     const { userId, approvalId, callId, ref } = row
-    this.#parts.events.emit({ type: 'approval-requested', userId, approvalId, callId, ref })
+    this.#deps.events.emit({ type: 'approval-requested', userId, approvalId, callId, ref })
     return viewOf(row)
   }
 
   async answerTo({ userId, callId, id }: { userId: string; callId: string; id: string }) {
-    const row = await this.#own(userId, id)
+    const row = await this.#find(userId, id)
     if (row.callId !== callId) throw new HostError('not-found', { detail: 'There is no such approval of this call.' })
     const approval = viewOf(row)
     const late = approval.status === 'expired' ? await this.#expire(row) : await this.#settled(userId, id)
-    const asked = { approval, fingerprints: row.fingerprintsJson }
-    return late ? { ...asked, answer: await this.#taken(row, late) } : asked
+    const current = { approval, fingerprints: row.fingerprintsJson }
+    return late ? { ...current, answer: await this.#clearEdit(row, late) } : current
   }
 
   async withdraw(userId: string, runId: string): Promise<void> {
     const where = { userId, runId, status: 'pending' as const }
-    const open = await this.#parts.storage.transaction({ userId }, (tx) => tx.list('approvals', { where }))
+    const open = await this.#deps.storage.transaction({ userId }, (tx) => tx.list('approvals', { where }))
     for (const row of open) await this.#expire(row)
   }
 
@@ -149,8 +151,8 @@ class StoredApprovals implements Approvals {
     for (let from = after; found.length < limit; ) {
       const where = { userId, ...(status === undefined || status === 'expired' ? {} : { status }) }
       const query = { where, order: 'desc' as const, limit: LIST_LIMIT, ...(from === undefined ? {} : { after: from }) }
-      const rows = await this.#parts.storage.transaction({ userId }, async (tx) =>
-        this.#asTheyAre(tx, await tx.list('approvals', query)),
+      const rows = await this.#deps.storage.transaction({ userId }, async (tx) =>
+        this.#withExpired(tx, await tx.list('approvals', query)),
       )
       found.push(...rows.map(viewOf).filter((view) => status === undefined || view.status === status))
       from = rows.at(-1)?.approvalId
@@ -160,30 +162,30 @@ class StoredApprovals implements Approvals {
   }
 
   async get(userId: string, id: string): Promise<ApprovalView> {
-    return viewOf(await this.#own(userId, id))
+    return viewOf(await this.#find(userId, id))
   }
 
-  async answer(...given: AnswerInput): Promise<ApprovalView> {
-    const { userId, id, decision, remember, arguments: edited } = parseAnswer(given)
-    const before = await this.#own(userId, id)
+  async answer(...args: AnswerInput): Promise<ApprovalView> {
+    const { userId, id, decision, remember, arguments: edited } = parseAnswer(args)
+    const before = await this.#find(userId, id)
     assertMay(before, { remember, edited })
     if (before.status !== 'pending') throw late(before)
     const status = decision === 'allow' ? ('allowed' as const) : ('denied' as const)
     const now = new Date()
     const sealedJson = edited && decision === 'allow' ? await this.#sealedEdit(before, edited) : null
     const answerJson = { decision, ...(remember ? { remember } : {}), ...(sealedJson ? { edited: true } : {}) }
-    const { row, grant } = await this.#parts.storage.transaction({ userId }, async (tx) => {
-      const [current = before] = await this.#asTheyAre(tx, [before])
+    const { row, grant } = await this.#deps.storage.transaction({ userId }, async (tx) => {
+      const [current = before] = await this.#withExpired(tx, [before])
       if (current.status === 'expired' || before.expiresAt <= now) throw late(current)
       const set = { status, answeredBy: userId, answeredAt: now, answerJson, sealedJson }
-      const answered = await tx.update('approvals', id, { set, where: { status: 'pending' } })
-      if (!answered) throw late((await tx.get('approvals', id)) ?? before)
+      const updated = await tx.update('approvals', id, { set, where: { status: 'pending' } })
+      if (!updated) throw late((await tx.get('approvals', id)) ?? before)
       return {
-        row: answered,
-        grant: remember ? await this.#parts.grants.add(tx, grantOf(before, { decision, remember })) : undefined,
+        row: updated,
+        grant: remember ? await this.#deps.grants.add(tx, grantOf(before, { decision, remember })) : undefined,
       }
     })
-    const { events } = this.#parts
+    const { events } = this.#deps
     const run = row.runId === null ? {} : { runId: row.runId }
     events.emit({ type: 'approval-answered', userId, approvalId: id, callId: row.callId, ref: row.ref, status, ...run })
     if (grant) events.emit({ type: 'grant-added', userId, ...grantEventFields(grant) })
@@ -191,31 +193,33 @@ class StoredApprovals implements Approvals {
   }
 
   close(): void {
-    this.#waiting.close()
+    this.#waiter.close()
   }
 
-  async #withSealed(row: ApprovalRow, { arguments: shown, original, inputSchema }: ApprovalRequest) {
+  async #withSealed(row: ApprovalRow, { arguments: masked, original, inputSchema }: ApprovalRequest) {
     if (!row.allowEdits) return row
-    const text = JSON.stringify({ original, shown, inputSchema } satisfies RequestedArguments)
-    return { ...row, sealedJson: await this.#parts.credentials.seal(addressOf(row), text) }
+    const text = JSON.stringify({ original, shown: masked, inputSchema } satisfies RequestedArguments)
+    return { ...row, sealedJson: await this.#deps.credentials.seal(addressOf(row), text) }
   }
 
   /** The edit with its secrets back in it, sealed; or what is wrong with it. */
   async #sealedEdit(row: ApprovalRow, edited: JsonObject) {
-    const { credentials, check } = this.#parts
+    const { credentials, check } = this.#deps
     if (!row.sealedJson) throw late(row)
-    const { original, shown, inputSchema } = JSON.parse(
-      await credentials.unseal(addressOf(row), row.sealedJson),
-    ) as RequestedArguments
-    const { arguments: meant, errors } = restoreMasked({ original, shown }, edited)
+    const {
+      original,
+      shown: masked,
+      inputSchema,
+    } = JSON.parse(await credentials.unseal(addressOf(row), row.sealedJson)) as RequestedArguments
+    const { arguments: restored, errors } = restoreMasked({ original, masked }, edited)
     if (errors.length > 0) throw invalidFields(errors)
-    const problem = check(inputSchema, meant)
+    const problem = check(inputSchema, restored)
     if (problem) throw problem
-    return credentials.seal(addressOf(row), JSON.stringify(meant))
+    return credentials.seal(addressOf(row), JSON.stringify(restored))
   }
 
   async #insert(row: ApprovalRow): Promise<void> {
-    await this.#parts.storage.transaction({ userId: row.userId }, async (tx) => {
+    await this.#deps.storage.transaction({ userId: row.userId }, async (tx) => {
       const open = await tx.list('approvals', {
         where: { userId: row.userId, status: 'pending' },
         limit: MAX_PENDING + 1,
@@ -229,10 +233,10 @@ class StoredApprovals implements Approvals {
     })
   }
 
-  async #own(userId: string, id: string): Promise<ApprovalRow> {
-    const [row] = await this.#parts.storage.transaction({ userId }, async (tx) => {
+  async #find(userId: string, id: string): Promise<ApprovalRow> {
+    const [row] = await this.#deps.storage.transaction({ userId }, async (tx) => {
       const found = await tx.get('approvals', id)
-      return this.#asTheyAre(tx, found ? [found] : [])
+      return this.#withExpired(tx, found ? [found] : [])
     })
     if (!row || row.userId !== userId)
       throw new HostError('not-found', { detail: 'There is no such approval of yours.' })
@@ -240,21 +244,17 @@ class StoredApprovals implements Approvals {
   }
 
   /** Open questions of processes that are gone have expired. */
-  async #asTheyAre(tx: Transaction, rows: readonly ApprovalRow[]): Promise<ApprovalRow[]> {
+  async #withExpired(tx: Transaction, rows: readonly ApprovalRow[]): Promise<ApprovalRow[]> {
     const gone = new Set<string>()
     for (const processId of new Set(rows.filter(isOpen).map((row) => row.processId)))
-      if (
-        processId !== OF_NO_PROCESS &&
-        processId !== this.#parts.presence.processId &&
-        !(await isAlive(tx, processId))
-      )
+      if (processId !== NO_PROCESS && processId !== this.#deps.presence.processId && !(await isAlive(tx, processId)))
         gone.add(processId)
     return rows.map((row) => (isOpen(row) && gone.has(row.processId) ? { ...row, status: 'expired' } : row))
   }
 
   /** The answer that is stored by now, where there is one. */
   async #settled(userId: string, id: string): Promise<ApprovalAnswer | undefined> {
-    const row = await this.#parts.storage.transaction({ userId }, (tx) => tx.get('approvals', id))
+    const row = await this.#deps.storage.transaction({ userId }, (tx) => tx.get('approvals', id))
     if (!row || row.status === 'expired') return { status: 'expired' }
     if (row.status === 'pending') return undefined
     if (row.status === 'denied') return { status: 'denied' }
@@ -263,16 +263,16 @@ class StoredApprovals implements Approvals {
 
   async #edited(row: ApprovalRow): Promise<ApprovalAnswer | undefined> {
     if (!row.sealedJson) return undefined
-    const args = JSON.parse(await this.#parts.credentials.unseal(addressOf(row), row.sealedJson)) as JsonObject
+    const args = JSON.parse(await this.#deps.credentials.unseal(addressOf(row), row.sealedJson)) as JsonObject
     return { status: 'allowed', arguments: args }
   }
 
   /** Edited arguments are for the call that waited; it has them now. */
-  async #taken({ userId, approvalId }: ApprovalRow, answer: ApprovalAnswer): Promise<ApprovalAnswer> {
+  async #clearEdit({ userId, approvalId }: ApprovalRow, answer: ApprovalAnswer): Promise<ApprovalAnswer> {
     if (answer.status !== 'allowed' || !answer.arguments) return answer
     const forget = { set: { sealedJson: null } }
     // Where that cannot be written now, they stay sealed.
-    await this.#parts.storage
+    await this.#deps.storage
       .transaction({ userId }, (tx) => tx.update('approvals', approvalId, forget))
       .catch(() => undefined)
     return answer
@@ -280,14 +280,14 @@ class StoredApprovals implements Approvals {
 
   /** Nobody answered in time, or who asked gave up. An answer that came just now still counts. */
   async #expire({ userId, approvalId, callId, ref }: ApprovalRow): Promise<ApprovalAnswer> {
-    const row = await this.#parts.storage.transaction({ userId }, (tx) =>
+    const row = await this.#deps.storage.transaction({ userId }, (tx) =>
       tx.update('approvals', approvalId, {
         set: { status: 'expired', sealedJson: null },
         where: { status: 'pending' },
       }),
     )
     if (!row) return (await this.#settled(userId, approvalId)) ?? { status: 'expired' }
-    this.#parts.events.emit({ type: 'approval-answered', userId, approvalId, callId, ref, status: 'expired' })
+    this.#deps.events.emit({ type: 'approval-answered', userId, approvalId, callId, ref, status: 'expired' })
     return { status: 'expired' }
   }
 }

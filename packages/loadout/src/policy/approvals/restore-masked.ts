@@ -9,12 +9,12 @@ import { MASK } from '../../toolkits/secrets/redact.ts'
 export interface Masked {
   /** What is meant, and what is shown of it, their keys in the same order. */
   original: JsonObject
-  shown: JsonObject
+  masked: JsonObject
 }
 
 export type Restored = { arguments: JsonObject; errors: readonly FieldError[] }
 
-export function restoreMasked({ original, shown }: Masked, edited: JsonObject): Restored {
+export function restoreMasked({ original, masked }: Masked, edited: JsonObject): Restored {
   const errors: FieldError[] = []
   const misplaced = (path: string) =>
     errors.push({ path, message: `holds the mask ${MASK}, but no secret stood there` })
@@ -33,12 +33,12 @@ export function restoreMasked({ original, shown }: Masked, edited: JsonObject): 
       Object.entries(value).map(([name, inner]) => {
         const real = names.get(name)
         if (real === undefined && name.includes(MASK)) misplaced(`${path}.${name}`)
-        const place = { was: real === undefined ? undefined : own(was, real), seen: own(seen, name) }
-        return [real ?? name, restore({ ...place, path: `${path}.${name}` }, inner)]
+        const values = { was: real === undefined ? undefined : own(was, real), seen: own(seen, name) }
+        return [real ?? name, restore({ ...values, path: `${path}.${name}` }, inner)]
       }),
     )
   }
-  const restored = restore({ was: original, seen: shown, path: 'arguments' }, edited) as JsonObject
+  const restored = restore({ was: original, seen: masked, path: 'arguments' }, edited) as JsonObject
   return { arguments: restored, errors }
 }
 

@@ -36,31 +36,31 @@ export interface Budgets {
   close(): Promise<void>
 }
 
-const LARGEST_BLOCK = 64
+const MAX_BLOCK = 64
 const SHARE = 16
 const IDLE_MS = 1000
 const MAX_UNWRITTEN = 10_000
-const TRIES = 200
+const MAX_TRIES = 200
 const TAKEN: Taken = { ok: true }
 
 export function createBudgets(storage: Storage): Budgets {
   const open = new Map<string, Budget>()
-  const of = (key: BudgetKey): Budget => {
+  const budgetFor = (key: BudgetKey): Budget => {
     const start = windowStart(key)
     // No id holds a control character: these do not run together.
     const id = `${key.userId}\n${key.subject}\n${key.counter}\n${start}`
-    const known = open.get(id)
-    if (known) return known
+    const existing = open.get(id)
+    if (existing) return existing
     const budget = new Budget(storage, key, new Date(start))
     open.set(id, budget)
     forgetOld(open)
     return budget
   }
   return {
-    take: (key, limit) => of(key).take(limit),
-    giveBack: (key) => of(key).giveBack(),
-    spend: (key, amount) => of(key).spend(amount),
-    used: (key) => of(key).used(),
+    take: (key, limit) => budgetFor(key).take(limit),
+    giveBack: (key) => budgetFor(key).giveBack(),
+    spend: (key, amount) => budgetFor(key).spend(amount),
+    used: (key) => budgetFor(key).used(),
     forget(userId) {
       for (const [id, budget] of open) {
         if (budget.userId !== userId) continue
@@ -222,7 +222,7 @@ class Budget {
     let block = 0
     await this.#change((value) => {
       const rest = limit - value - debt
-      block = rest <= 0 ? 0 : Math.max(1, Math.min(LARGEST_BLOCK, Math.floor(rest / SHARE)))
+      block = rest <= 0 ? 0 : Math.max(1, Math.min(MAX_BLOCK, Math.floor(rest / SHARE)))
       return value + debt + block
     })
     this.#left += debt + block
@@ -233,7 +233,7 @@ class Budget {
   async #change(next: (value: number) => number): Promise<void> {
     const { userId, subject, counter } = this.#key
     const where = { userId, subject, counter, windowStart: this.#start }
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const done = await this.#storage
         .transaction({ userId }, async (tx) => {
           const [row] = await tx.list('usage', { where })

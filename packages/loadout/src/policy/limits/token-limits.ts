@@ -52,30 +52,30 @@ export async function tokenLimitsOf(
 ): Promise<Limit[]> {
   const { costLimits } = await preferences.get(userId)
   const own = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
-  const of = (value: number | undefined, subject: string): Limit[] =>
+  const limitFor = (value: number | undefined, subject: string): Limit[] =>
     value === undefined ? [] : [{ name: 'maxTokensPerDay', value, key: tokensBy(userId, subject) }]
   return [
-    ...of(least(limits.maxTokensPerDay, costLimits.maxTokensPerDay), 'user'),
-    ...of(own?.maxTokensPerDay, `thread:${threadId}`),
+    ...limitFor(least(limits.maxTokensPerDay, costLimits.maxTokensPerDay), 'user'),
+    ...limitFor(own?.maxTokensPerDay, `thread:${threadId}`),
   ]
 }
 
 export function limitReached({ name, value, key }: Limit, resetsAt: Date): HostError {
-  const [of] = key.subject.split(':')
+  const [scope] = key.subject.split(':')
   return new HostError('limit-reached', {
-    detail: `${name} is ${value} for this ${of}; it resets at ${resetsAt.toISOString()}.`,
+    detail: `${name} is ${value} for this ${scope}; it resets at ${resetsAt.toISOString()}.`,
     retryAfterMs: Math.max(0, resetsAt.getTime() - Date.now()),
   })
 }
 
-export function createTokenMeters(parts: TokenLimitDeps & { budgets: Budgets }): TokenMeters {
-  const { app, budgets } = parts
+export function createTokenMeters(deps: TokenLimitDeps & { budgets: Budgets }): TokenMeters {
+  const { app, budgets } = deps
   return (scope) => {
     const { userId, threadId } = scope
     let isThreadLimited = false
     return {
       async state() {
-        const limits = await tokenLimitsOf(parts, scope, await app.get())
+        const limits = await tokenLimitsOf(deps, scope, await app.get())
         isThreadLimited = limits.some(({ key }) => key.subject !== 'user')
         let left = Number.POSITIVE_INFINITY
         for (const limit of limits) {
