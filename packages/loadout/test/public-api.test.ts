@@ -1,5 +1,6 @@
 /** The tasks of an app, written as the documentation writes them. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { startCountingServer } from '../../../test/counting-server.ts'
 import { createExecutionContext, createHost, defineTool, defineWorkflow, type Host, rule } from '../src/index.ts'
 
 let host: Host
@@ -113,14 +114,20 @@ describe('a host', () => {
 
   it('discovers tools without registering a toolkit', async () => {
     host = createHost()
-    expect((await host.toolkits.discover(files)).tools.map(({ name }) => name)).toEqual(['list', 'write'])
-    expect(await host.toolkits.list()).toEqual([])
+    const server = await startCountingServer('numbers', [{ name: 'next' }])
+    try {
+      const { tools } = await host.toolkits.discover({ name: 'numbers', url: server.url })
+      expect(tools.map(({ name }) => name)).toEqual(['next'])
+      expect(await host.toolkits.list()).toEqual([])
+    } finally {
+      await server.close()
+    }
   })
 
   it('reports its status and previews decisions', async () => {
     host = createHost({ policy: { rules: [rule('files.write', 'deny')] } })
     await host.toolkits.add(files)
-    await host.ops.warm()
+    await host.user('ann').toolkits.refresh('files')
     expect(await host.ops.status()).toMatchObject({ storage: 'memory', connections: [] })
     const decisions = await host.policy.preview('ann', 'files')
     expect(decisions.find(({ ref }) => ref === 'files.write')).toMatchObject({ decision: 'deny' })

@@ -14,7 +14,7 @@ import { type ExportOptions, exportToolkits } from '../toolkits/export-toolkits.
 import type { Registered, RegisterOptions, ToolkitOwner } from '../toolkits/registry.ts'
 import type { SourceProblem } from '../toolkits/sources/sources.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import type { ToolkitInput } from '../toolkits/toolkit-input.ts'
+import type { CustomToolkit, ToolkitInput } from '../toolkits/toolkit-input.ts'
 import { createServices, type HostServices } from './create-services.ts'
 import { type HostOptions, readHostOptions } from './options.ts'
 import { createUserScope, type TierRules, tierRules, type UserScope } from './user-scope.ts'
@@ -40,7 +40,7 @@ export interface AppToolkits {
    * Lists the tools of a server without registering it.
    * @example const { tools } = await host.toolkits.discover({ name: 'docs', url: 'https://example.com/mcp' })
    */
-  discover(server: ToolkitInput, options?: DiscoverOptions): Promise<Discovered>
+  discover(server: Exclude<ToolkitInput, CustomToolkit>, options?: DiscoverOptions): Promise<Discovered>
   /**
    * Lists toolkit sources that could not be read.
    * @example for (const { source, detail } of host.toolkits.problems()) console.warn(source, detail)
