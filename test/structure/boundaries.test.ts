@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findCycle, LIBRARY, ROOT, type SourceFile, sourcesIn, target } from './import-graph.ts'
 
@@ -63,6 +65,16 @@ describe('import boundaries', () => {
       'misc/x.ts → schema/ids.ts',
       'errors.ts → toolkits/registry.ts',
     ])
+  })
+
+  it('match the layers that ARCHITECTURE.md shows', () => {
+    const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+    const block = /## Layers\n\n```\n([\s\S]*?)```/.exec(text)?.[1] ?? ''
+    const shown = block
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/\s+/).slice(1))
+    expect(shown).toEqual(LAYERS.map((layer) => layer.map((name) => name.replace(/\.ts$/, ''))))
   })
 
   it('contain no import cycles', () => {
