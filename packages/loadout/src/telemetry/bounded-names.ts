@@ -1,12 +1,12 @@
 /**
- * Names as tags. Users choose the ids of toolkits and servers the names of tools, so their number has no end; a metric's
- * has one. The first so many stand for themselves, all later ones are `other`. A user is never a tag.
+ * Bounds the number of metric tag values, because users choose toolkit IDs and servers choose tool names. After the
+ * limit, new names become `other`. A user is never a tag.
  */
 import { OTHER } from './conventions.ts'
 
 export interface BoundedNames {
   toolkit(id: string): string
-  /** The names of one tool: both are themselves, or the tool is one of the others, or both are. */
+  /** Tags of a tool. Above a limit the tool, or both names, become `other`. */
   tool(toolkit: string, tool: string): ToolNames
   workflowVersion(id: string): string
 }
@@ -33,7 +33,7 @@ export function boundNames({ toolkits = 100, tools = 400, workflowVersions = 100
   return {
     toolkit,
     tool(id, name) {
-      // The id of a toolkit has no dot in it, so that no two tools meet here.
+      // A toolkit ID contains no dot, so refs are unique.
       const ref = `${id}.${name}`
       const found = namesByRef.get(ref)
       if (found) return found

@@ -1,12 +1,12 @@
 /**
- * Calls, counted here and read when somebody looks: a call pays for an addition, where a counter of the SDK sorts and writes
- * down its tags each time. The tags are names with a bound and words of closed lists, so that this has a bound too.
+ * Counts calls in memory and exports them on collection: a call costs one addition, while an SDK counter serializes its
+ * tags each time. Tags are bounded, so the memory is too.
  */
 import type { Attributes } from '@opentelemetry/api'
 import type { BoundedNames } from './bounded-names.ts'
 import { ATTRIBUTE, UNKNOWN } from './conventions.ts'
 
-/** A call that is over. Its names are there once its tool was found. */
+/** A finished call. Its names are undefined if its tool was not found. */
 export interface EndedCall {
   toolkit: string | undefined
   tool: string | undefined
@@ -18,7 +18,7 @@ export interface EndedCall {
 export interface CallTally {
   running: number
   ended(call: EndedCall): void
-  /** How many ended with which tags. */
+  /** Counts by tags. */
   entries(): Iterable<{ tags: Attributes; count: number }>
 }
 
@@ -30,7 +30,7 @@ export function createCallTally(names: BoundedNames): CallTally {
     running: 0,
     ended({ toolkit, tool, caller, outcome, error }) {
       const named = toolkit === undefined || tool === undefined ? NOT_FOUND : names.tool(toolkit, tool)
-      // None but the tool can have a space in it, and it comes last.
+      // Only a tool name can contain a space, and it comes last.
       const key = `${caller} ${outcome} ${error} ${named.toolkit} ${named.tool}`
       const entry = counts.get(key)
       if (entry) {

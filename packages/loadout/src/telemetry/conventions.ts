@@ -1,6 +1,7 @@
 /**
- * The names of OpenTelemetry's conventions for MCP and GenAI. They are in development and have moved between packages, so
- * they are written down here, once; what is ours begins with `loadout.`. The four counters and their tags are source 000's.
+ * Names of OpenTelemetry's conventions for MCP and GenAI. They are in development and have moved between packages, so
+ * they are defined here. Our own names start with `loadout.`. The four `mcp.*` counters and their tags come from source
+ * 000.
  */
 export const ATTRIBUTE = {
   method: 'mcp.method.name',
@@ -39,13 +40,13 @@ export const METRIC = {
 
 export const CALL_METHOD = 'tools/call'
 export const EXECUTE_TOOL = 'execute_tool'
-/** What the conventions call a tool that answered with `isError`. */
+/** The conventions' error type for a result with `isError`. */
 export const TOOL_ERROR = 'tool_error'
 export const CONNECT_SPAN = 'loadout.connect'
 
-/** In seconds, as the conventions say. */
+/** In seconds, by the conventions. */
 export const DURATION_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
-/** What the tag says for all that came after a metric had enough names, and for what was never found. */
+/** `OTHER`: names above a limit. `UNKNOWN`: a tool that was not found. */
 export const OTHER = 'other'
 export const UNKNOWN = 'unknown'

@@ -1,4 +1,4 @@
-/** All that is counted, by a meter that somebody reads. Tags are names with a bound and words of closed lists; never a user. */
+/** All metrics of a host. Tags are bounded names and fixed values, never a user. */
 import type { Context, Meter } from '@opentelemetry/api'
 import { type BoundedNames, boundNames, type NameLimits, type ToolNames } from './bounded-names.ts'
 import { type CallTally, createCallTally, type EndedCall } from './call-tally.ts'
@@ -15,7 +15,7 @@ export interface Operation {
   statusCode?: string | undefined
 }
 
-/** What there is at a moment: on the line, and in all. */
+/** Current connections, waiting leases and processes. */
 export interface ConnectionCounts {
   connections: Readonly<Record<'idle' | 'leased' | 'connecting', number>>
   waiting: number
@@ -23,7 +23,7 @@ export interface ConnectionCounts {
 }
 
 export interface HostCounts extends ConnectionCounts {
-  /** Lines of the log that the database does not have yet. */
+  /** Audit log entries that are not in the database yet. */
   unshipped: number
 }
 
@@ -36,7 +36,7 @@ export interface Counters {
   callStarted(): void
   callEnded(call: EndedCall): void
   approval(step: string): void
-  /** Reads these, and the calls, whenever somebody looks. Returns how to stop. */
+  /** Observes these values and the calls on each collection. Returns a function that stops it. */
   watch(read: () => HostCounts): () => void
 }
 

@@ -1,4 +1,4 @@
-/** What is counted beside the way of a call: the pool and its processes whenever somebody looks, and approvals by their events. */
+/** Observes the pool and its processes on each collection, and counts approvals by their events. */
 import type { Emitter } from '../events.ts'
 import type { ConnectionCounts } from './counters.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -9,7 +9,7 @@ export interface ObservedHost {
   audit: { unshipped(): number }
 }
 
-/** Returns how to stop. */
+/** Returns a function that stops it. */
 export function observeHost({ counters }: Telemetry, { events, connector, audit }: ObservedHost): () => void {
   if (!counters) return () => {}
   const stops = [

@@ -1,6 +1,6 @@
 /**
- * What a host tells of its work to OpenTelemetry: the API alone, no SDK, and nothing of ours is registered anywhere. With
- * no provider a call pays for one span that is none. Arguments, results, headers and messages never reach it.
+ * OpenTelemetry for a host: it uses the API only and registers nothing. Without a provider a call costs one no-op span.
+ * Arguments, results, headers and messages are never recorded.
  */
 import {
   type Attributes,
@@ -18,37 +18,37 @@ import { ATTRIBUTE } from './conventions.ts'
 import { type Counters, createCounters } from './counters.ts'
 
 export interface TelemetryOptions {
-  /** @default the tracer of the provider that the app registered, if any */
+  /** @default the tracer of the app's provider, if any */
   tracer?: Tracer
-  /** @default the meter of the provider that the app had registered when the host was made, if any */
+  /** @default the meter of the provider that was registered when the host was created, if any */
   meter?: Meter
-  /** Told of every call that is over, for a log. */
+  /** Called after every call, for logs. */
   onCall?: (call: CallMeasurement) => void
-  /** How many names become tags before the rest is `other`. */
+  /** Number of names that become tags before the rest is `other`. */
   limits?: NameLimits
 }
 
-/** A call that is over, without what it was about. */
+/** A finished call, without its content. */
 export interface CallMeasurement {
   callId: string
   userId: string
   threadId?: string | undefined
-  /** `toolkit.tool`; as it was asked for where it was never found. */
+  /** `toolkit.tool`, or the requested name if the tool was not found. */
   ref: string
   caller: string
   outcome: string
-  /** The code of its error. */
+  /** Error code. */
   error?: string | undefined
   ms: number
-  /** Where it was traced. */
+  /** Set if the call was traced. */
   traceId?: string | undefined
 }
 
 export interface Telemetry {
   readonly tracer: Tracer
-  /** Whether anybody traces: an app may register its provider after it made the host. */
+  /** Whether a provider is registered; the app may do that after it creates the host. */
   isTracing(): boolean
-  /** Undefined where nobody reads them: then nothing is counted. */
+  /** Undefined without a meter provider; then nothing is counted. */
   readonly counters: Counters | undefined
   readonly onCall: ((call: CallMeasurement) => void) | undefined
 }
@@ -65,7 +65,7 @@ export function createTelemetry({ tracer, meter, onCall, limits }: TelemetryOpti
   }
 }
 
-/** By the API's own stand-in for a provider, which costs less to ask than a span that is none. */
+/** Checks the API's proxy provider, which costs less than a no-op span. */
 function watchProvider(): () => boolean {
   const provider = trace.getTracerProvider()
   let isRegistered = false
@@ -75,7 +75,7 @@ function watchProvider(): () => boolean {
   }
 }
 
-/** Who looks on must not fail what they look at. */
+/** A throwing `onCall` observer must not fail the call. */
 function ignoreErrors(onCall: (call: CallMeasurement) => void): (call: CallMeasurement) => void {
   return (call) => {
     try {
@@ -84,7 +84,7 @@ function ignoreErrors(onCall: (call: CallMeasurement) => void): (call: CallMeasu
   }
 }
 
-/** Ends a span with what became of it. Its message is left out: servers write there what they were given. */
+/** Omits the error message, because servers may repeat their input in it. */
 export function endSpan(span: Span, error: string | undefined, attributes: Attributes = {}): void {
   if (span.isRecording()) {
     span.setAttributes(attributes)

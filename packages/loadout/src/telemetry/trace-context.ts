@@ -1,8 +1,8 @@
 /**
- * The trace that a piece of work belongs to, as the API's own immutable context. It is passed, not ambient: without one
- * the context that the app's own manager has active is taken, and where there is none nothing is traced.
+ * Trace context of work, as OpenTelemetry's immutable `Context`. It is passed explicitly; without one the active
+ * context of the app is used.
  *
- * To a server it travels as W3C headers without a prefix in a request's `_meta` (SEP-414), and only under a span that records.
+ * Servers get it as W3C fields in a request's `_meta` (SEP-414), and only under a recording span.
  */
 import {
   type Baggage,
@@ -14,12 +14,12 @@ import {
   trace,
 } from '@opentelemetry/api'
 
-/** What goes along with a request. */
+/** Trace fields of a request's `_meta`. */
 export type TraceMeta = Readonly<Record<string, string>>
 
 export const traceOr = (parent: Context | undefined): Context => parent ?? context.active()
 
-/** The span that records there. */
+/** The context's span, if it records. */
 export function recordingSpan(at: Context | undefined): Span | undefined {
   const span = at && trace.getSpan(at)
   return span?.isRecording() ? span : undefined
@@ -38,7 +38,7 @@ export function traceMeta(at: Context): TraceMeta | undefined {
   }
 }
 
-/** The limits of W3C Baggage. */
+/** W3C Baggage limits. */
 const MAX_ENTRIES = 64
 const MAX_CHARACTERS = 8192
 
@@ -55,7 +55,7 @@ function writeBaggage(baggage: Baggage | undefined): string {
 
 const WORKFLOW_VERSION = createContextKey('loadout.workflow.version')
 
-/** Work under it counts for this version of a workflow. */
+/** Work in the returned context counts for this workflow version. */
 export function forWorkflow(at: Context, workflowVersionId: string | undefined): Context {
   return workflowVersionId === undefined ? at : at.setValue(WORKFLOW_VERSION, workflowVersionId)
 }
