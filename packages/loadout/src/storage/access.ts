@@ -1,4 +1,4 @@
-/** Who may do what to a row. For drivers with a database that knows, the same rules stand in SQL as policies. */
+/** Access rules for rows. The SQL drivers enforce the same rules as row-level security policies. */
 import { HostError } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import { type Collection, callerAccess, type SystemCaller, specOf } from './collections.ts'
@@ -6,7 +6,6 @@ import type { Access } from './storage.ts'
 
 export type Verb = 'read' | 'insert' | 'change'
 
-/** The rows of one owner in one collection. */
 interface RowScope {
   collection: Collection
   owner: string
@@ -22,7 +21,7 @@ export function may(access: Access, verb: Verb, { collection, owner }: RowScope)
 }
 
 function systemMay(access: Access & { caller: SystemCaller }, verb: Verb, { collection, owner }: RowScope): boolean {
-  // Named parts see what everyone sees, and beyond that only what the list gives them.
+  // System callers may read shared rows; other rows only by `SYSTEM_CALLERS`.
   if (specOf(collection).owner === 'shared' && verb === 'read') return true
   const reach = callerAccess(access.caller, collection)
   if (reach === undefined) return false
@@ -30,7 +29,10 @@ function systemMay(access: Access & { caller: SystemCaller }, verb: Verb, { coll
   return reach === 'app' ? owner === APP_OWNER : owner !== APP_OWNER && owner === access.userId
 }
 
-/** Refuses what no row of a collection could allow, before any is looked for: whether there is one must not matter. */
+/**
+ * Rejects operations that no row of the collection allows before any lookup, so that the error does not reveal whether
+ * a row exists.
+ */
 export function assertCollection(access: Access, verb: Verb, collection: Collection): void {
   const { owner, userMay } = specOf(collection)
   if (verb === 'read' && (owner === 'shared' || (access.caller === undefined && owner === 'user'))) return
@@ -50,23 +52,23 @@ export function assertMay(access: Access, verb: Verb, { collection, owner }: Row
   })
 }
 
-/** Rejects an access that names nobody: an empty user would otherwise address the app's rows. */
+/** Rejects an access without a user, because an empty user would address the app's rows. */
 export function assertAccess(access: Access): void {
   if (access.caller === undefined && access.userId === APP_OWNER)
     throw new HostError('forbidden', { detail: 'An access must name a user or a system caller.' })
 }
 
-/** The owner of a row: only what belongs to users has one, whomever else a row may name. */
+/** Owner of a row. Only collections with user rows have one, even if other rows name a user. */
 export function rowOwner(collection: Collection, row: Record<string, unknown>): string {
   return specOf(collection).owner === 'user' && typeof row.userId === 'string' ? row.userId : APP_OWNER
 }
 
-/** Who is told that a row changed: its owner; of what no user reads, the one that it names. */
+/** User to notify of a change: the owner, or the user that a `system` row names. */
 export function changeRecipient(collection: Collection, row: Record<string, unknown>): string {
   return specOf(collection).owner !== 'shared' && typeof row.userId === 'string' ? row.userId : APP_OWNER
 }
 
-/** The owner that a keyed operation addresses. */
+/** Owner that a keyed operation addresses. */
 export function ownerOf(access: Access, collection: Collection): string {
   if (specOf(collection).owner !== 'user') return APP_OWNER
   if (access.userId !== undefined) return access.userId

@@ -1,4 +1,4 @@
-/** Whether a row may be stored, the same for every driver: its schema says so, and no text in it holds a NUL. */
+/** Validates rows before they are stored, the same for every driver: by schema, and without NUL in any text. */
 import { HostError } from '../errors.ts'
 import { type Collection, specOf } from './collections.ts'
 
@@ -10,7 +10,7 @@ export function checkRow(collection: Collection, row: RowObject): void {
   if (hasNul(row)) throw invalidRow(collection)
 }
 
-/** The fields of a change, before it is sent; the whole row is checked once it is known. */
+/** Validates changed fields; the whole row is validated after the change. */
 export function checkFields(collection: Collection, fields: RowObject): void {
   const { shape } = specOf(collection).row
   for (const [name, value] of Object.entries(fields)) {
@@ -20,7 +20,7 @@ export function checkFields(collection: Collection, fields: RowObject): void {
   if (hasNul(fields)) throw invalidRow(collection)
 }
 
-/** PostgreSQL keeps no NUL in text or JSON, so nothing that is stored has one either. */
+/** PostgreSQL stores no NUL in text or JSON, so no driver does. */
 export function hasNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0')
   if (typeof value !== 'object' || value === null) return false

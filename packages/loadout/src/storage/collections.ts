@@ -1,7 +1,7 @@
 /**
- * What is stored, once: the row's schema, its id, who owns it, what is unique, what goes with its parent, and who
- * besides its owner may touch it. The embedded drivers enforce this table as it stands; PostgreSQL and PGlite enforce
- * it by keys, checks and row-level security, and a test holds the two against each other.
+ * Definitions of all collections: row schema, ID, owner, unique keys, parent, and access of system callers. The
+ * embedded drivers enforce this table directly; PostgreSQL and PGlite enforce it by keys, checks and row-level
+ * security, and a test compares the two.
  */
 import type { z } from 'zod'
 import { appConfigRow } from '../schema/app-config.ts'
@@ -34,19 +34,22 @@ import { signInRow } from '../schema/toolkit/sign-in.ts'
 
 interface CollectionSpec<R extends z.ZodObject = z.ZodObject> {
   row: R
-  /** The field that identifies a row, together with its owner. */
+  /** Field that identifies a row, together with its owner. */
   id: keyof z.infer<R> & string
-  /** `user`: every row carries the user it belongs to. `shared`: the same for everyone. `system`: for named callers alone. */
+  /** `user`: each row belongs to a user. `shared`: the same rows for everyone. `system`: for system callers only. */
   owner: 'user' | 'shared' | 'system'
-  /** What a user may do with their own rows. `append` writes and never changes. */
+  /** Operations that users may do on their own rows. `append` inserts and never changes. */
   userMay: 'write' | 'append' | 'read' | 'nothing'
-  /** Whether every user may also read the app's own rows. */
+  /** Whether every user may also read the app's rows. */
   appRows: boolean
-  /** Unique per owner (for those without a user as owner: over all). */
+  /** Unique per owner; without user rows, unique in the whole collection. */
   unique: ReadonlyArray<readonly (keyof z.infer<R> & string)[]>
-  /** Rows go with their parent, which has the same owner. */
+  /** Rows are deleted with their parent, which has the same owner. */
   parent?: { collection: string; field: keyof z.infer<R> & string }
-  /** Whether changes are told through `watch()`, and which field says what changed. A `system` row is told to the user it names. */
+  /**
+   * Field that `watch()` reports as the ID of a change; undefined if changes are not reported. A `system` row is
+   * reported to the user that it names.
+   */
   watch?: keyof z.infer<R> & string
 }
 
@@ -206,11 +209,11 @@ export type Row<C extends Collection> = z.infer<(typeof COLLECTIONS)[C]['row']>
 export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as Collection[]
 
 /**
- * Who may act beyond one user's own rows, on what, and why. This list is the whole of it: the second database role has
- * a policy for each entry and none besides.
+ * Access of system callers beyond one user's rows. The list is complete: the system database role has one policy for
+ * each entry.
  */
 export const SYSTEM_CALLERS = {
-  /** Finds the key or the session that a request carries, lets people in and out, and counts who tries. */
+  /** Finds API keys and sessions, signs users in and out, and counts attempts. */
   'sign-in': {
     apiKeys: 'any',
     users: 'any',
@@ -219,9 +222,9 @@ export const SYSTEM_CALLERS = {
     signInLinks: 'any',
     signInAttempts: 'any',
   },
-  /** Writes what a server said of its tools; users may only read that. */
+  /** Writes discovered tools, which users may only read. */
   introspection: { userServerTools: 'named', userServerConfigs: 'named', pins: 'named' },
-  /** Operators change what belongs to the app. */
+  /** Operators change the app's data. */
   'app-config': {
     appConfig: 'any',
     userServerConfigs: 'app',
@@ -232,17 +235,17 @@ export const SYSTEM_CALLERS = {
     credentials: 'app',
     audit: 'app',
   },
-  /** Opens the app's own credentials for a shared connection. */
+  /** Reads the app's credentials for shared connections. */
   'app-credentials': { credentials: 'app', signIns: 'app' },
-  /** Finds whose link a person came back from: the link is all that they bring. */
+  /** Finds the owner of a sign-in link. */
   'sign-in-callback': { signIns: 'any' },
-  /** Rewraps all that is sealed under the current key. */
+  /** Rewraps all encrypted data with the current key. */
   'key-rotation': { credentials: 'any', approvals: 'any', runs: 'any' },
-  /** Writes the log, which is one chain over all users, and erases a person from it. */
+  /** Writes the audit log, which is one chain for all users, and erases removed users from it. */
   'audit-shipping': { audit: 'any', auditHeads: 'any', removedUsers: 'any' },
-  /** Operators read the log of everyone. */
+  /** Operators read the whole audit log. */
   'audit-reading': { audit: 'any', auditHeads: 'any' },
-  /** Takes away what is over, whoever's it is. */
+  /** Deletes expired rows of all users. */
   housekeeping: {
     approvals: 'any',
     calls: 'any',
@@ -259,20 +262,20 @@ export const SYSTEM_CALLERS = {
     signInLinks: 'any',
     signInAttempts: 'any',
   },
-  /** Keeps vectors of the app's own tools, which serve everyone. */
+  /** Stores vectors of the app's tools, which all users share. */
   embedding: { toolVectors: 'app' },
-  /** Finds runs that nobody works on, whoever's they are. */
+  /** Finds orphaned runs of all users. */
   'run-engine': { runs: 'any', processes: 'any' },
-  /** A process tells the others that it is alive. */
+  /** Reports that a process is alive. */
   presence: { processes: 'any' },
-  /** Operators make and revoke keys of any user. */
+  /** Operators create and revoke API keys of any user. */
   'key-admin': { apiKeys: 'any' },
-  /** Operators invite, change and disable users; whoever is removed goes with their ways in. */
+  /** Operators invite, change, disable and remove users, with their accounts and sessions. */
   'user-admin': { users: 'any', accounts: 'any', sessions: 'any', signInLinks: 'any' },
 } as const satisfies Record<string, Partial<Record<Collection, 'any' | 'named' | 'app'>>>
 
 export type SystemCaller = keyof typeof SYSTEM_CALLERS
-/** `any`: every row. `named`: the rows of the user that the access names. `app`: the app's own rows. */
+/** `any`: every row. `named`: rows of the user in the access. `app`: the app's rows. */
 export type CallerAccess = 'any' | 'named' | 'app'
 
 export function callerAccess(caller: SystemCaller, collection: Collection): CallerAccess | undefined {
@@ -280,7 +283,7 @@ export function callerAccess(caller: SystemCaller, collection: Collection): Call
   return reach[collection]
 }
 
-/** A collection's description without its own row type, for code that serves all of them. */
+/** Returns the definition without its row type, for generic code. */
 export function specOf(collection: Collection): CollectionSpec {
   return COLLECTIONS[collection] as unknown as CollectionSpec
 }

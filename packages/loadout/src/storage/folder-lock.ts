@@ -5,8 +5,8 @@ import { z } from 'zod'
 import { HostError } from '../errors.ts'
 
 /**
- * One process holds a data folder. The lock is a file with the holder's pid and birth; a holder that is gone (also by
- * `kill -9`) leaves a stale one, which the next taker replaces. The birth tells a reused pid from the real holder.
+ * Lock of a data folder by one process: a file with its PID and start time. A dead process, also after `kill -9`,
+ * leaves a stale lock, which the next process replaces. The start time detects a reused PID.
  */
 export interface FolderLock {
   release(): Promise<void>
@@ -30,7 +30,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   }
 }
 
-/** The pid that holds a folder, where a live process does. */
+/** PID of the live process that holds the folder. */
 export async function folderHolder(folder: string): Promise<number | undefined> {
   const current = await readHolder(join(folder, 'lock'))
   return current && (await isAlive(current)) ? current.pid : undefined
@@ -60,7 +60,7 @@ async function takeOver(folder: string, path: string, me: Holder): Promise<void>
 }
 
 async function create(path: string, content: Holder): Promise<boolean> {
-  // A link appears with its content; a file that is written in place could be read half.
+  // A link appears with its content; a file written in place could be read half-written.
   const draft = `${path}.${content.token}`
   await writeFile(draft, JSON.stringify(content), { mode: 0o600 })
   try {
@@ -78,7 +78,7 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     return holder.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch {
-    // Absent, or half-written by a holder that died: nobody holds it.
+    // Absent, or half-written by a dead process: nobody holds the lock.
     return undefined
   }
 }
@@ -92,7 +92,7 @@ async function isAlive({ pid, birth }: Holder): Promise<boolean> {
   return (await birthOf(pid)) === birth
 }
 
-// Linux tells a process's start; elsewhere a live pid has to be enough.
+// Linux reports the start time of a process; elsewhere a live PID must be enough.
 async function birthOf(pid: number): Promise<string> {
   try {
     const line = await readFile(`/proc/${pid}/stat`, 'utf8')

@@ -1,8 +1,8 @@
 import type { Transaction } from './storage.ts'
 
 /**
- * Holds a transaction to its promise: once an operation has failed, so has the transaction, even where its work
- * caught the error. PostgreSQL would turn the commit into a rollback and say nothing.
+ * Fails a transaction after any failed operation, even if the caller caught the error. PostgreSQL would silently turn
+ * the commit into a rollback.
  */
 export function guardTransaction(tx: Transaction, translate: (thrown: unknown) => unknown = (thrown) => thrown) {
   let first: { error: unknown } | undefined

@@ -13,7 +13,7 @@ export interface IndexedDbOptions {
 
 const VERSION = 7
 
-/** The storage of a browser: kept over reloads, shared by the tabs of one origin. */
+/** Storage in a browser: persistent, and shared by the tabs of one origin. */
 export function indexedDb({ database = 'loadout' }: IndexedDbOptions = {}): Storage {
   const channel = new BroadcastChannel(`loadout:${database}`)
   const connection = keepDatabase(database)
@@ -36,7 +36,7 @@ export function indexedDb({ database = 'loadout' }: IndexedDbOptions = {}): Stor
   })
 }
 
-/** The open database. It gives way to a tab that wants to upgrade or delete it, and is opened again at the next use. */
+/** Closes the database for a tab that upgrades or deletes it, and opens it again on the next use. */
 function keepDatabase(database: string): OpenOnce<IDBPDatabase> {
   const letGo = () => void connection.forget().then((db) => db?.close())
   const connection = openOnce(() =>
@@ -71,7 +71,7 @@ function indexedDbBackend(connection: OpenOnce<IDBPDatabase>, database: string):
       return (await db.get(collection, [owner, id])) as RowObject | undefined
     },
     async scan(collection, owner) {
-      // An array sorts after every string, so this range is exactly one owner's keys.
+      // An array sorts after every string, so this range contains exactly one owner's keys.
       const range = owner === undefined ? null : IDBKeyRange.bound([owner], [owner, []])
       const db = await connection.use()
       return (await db.getAll(collection, range)) as RowObject[]

@@ -2,14 +2,14 @@ import { HostError } from '../errors.ts'
 
 export interface OpenOnce<T> {
   use(): Promise<T>
-  /** Lets go of what is open, which the caller then closes; the next use opens anew. */
+  /** Returns the open value for the caller to close; the next use opens again. */
   forget(): Promise<T | undefined>
-  /** The same, for good. */
+  /** Like `forget`, and later uses fail. */
   close(): Promise<T | undefined>
   readonly isClosed: boolean
 }
 
-/** Opens at the first use, and once. A failed start is not kept: the next use tries again. */
+/** Opens once, on first use. A failed open is not cached. */
 export function openOnce<T>(open: () => Promise<T>): OpenOnce<T> {
   let opened: Promise<T> | undefined
   let closed = false

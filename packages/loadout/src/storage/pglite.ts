@@ -1,4 +1,4 @@
-/** PGlite: PostgreSQL inside this process, on disk or in memory. One process holds its folder. */
+/** PGlite: PostgreSQL inside this process, on disk or in memory. One process locks the data folder. */
 
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -13,9 +13,12 @@ import { createSqlStorage, type SqlConnection } from './sql/sql-storage.ts'
 import type { BackupStorage } from './storage.ts'
 
 export interface PgliteOptions {
-  /** The folder to keep the data in, and the key file (`keys.json`) of a host without a key ring. Without it everything is in memory. */
+  /**
+   * Folder for the data and, without a configured key ring, the key file (`keys.json`). Without it all data is in
+   * memory.
+   */
   dataDir?: string
-  /** A backup to begin from, for an in-memory database. */
+  /** Backup to start from, for an in-memory database. */
   from?: Uint8Array
 }
 
@@ -41,7 +44,7 @@ export function pglite({ dataDir, from }: PgliteOptions = {}): BackupStorage {
   }
 }
 
-/** Put a backup into a folder that holds no database yet. */
+/** Restores a backup into a folder without a database. */
 export async function restorePglite(dataDir: string, backup: Uint8Array): Promise<void> {
   const lock = await lockFolder(dataDir)
   try {
@@ -56,7 +59,7 @@ export async function restorePglite(dataDir: string, backup: Uint8Array): Promis
   }
 }
 
-// Beside its place, and moved there once it opens: a backup that does not leaves nothing behind.
+// Unpacks beside the target and renames after a successful open, so that an invalid backup leaves nothing behind.
 async function unpack(folder: string, backup: Uint8Array): Promise<void> {
   const draft = `${folder}.${randomUUID()}`
   try {
@@ -100,7 +103,7 @@ async function openPglite(
     }
     return { engine, transaction: connection.transaction, close }
   } catch (error) {
-    // Before the lock: who takes it next must not meet an engine that still writes.
+    // Closed before the lock is released, so that the next process meets no running engine.
     await engine?.close().catch(() => {})
     await lock?.release()
     throw error

@@ -4,7 +4,7 @@ import type { Storage } from './storage.ts'
 
 export type { PostgresOptions }
 
-/** PostgreSQL, for any number of processes. What it shares with PGlite is in `sql/`. */
+/** PostgreSQL, for any number of processes. Code shared with PGlite is in `sql/`. */
 export function postgres(options: PostgresOptions): Storage {
   return createSqlStorage({ name: 'postgres', open: () => openPostgres(options) })
 }

@@ -1,26 +1,26 @@
 /**
- * Reads on the way of every call, kept in memory and dropped when `watch()` tells of a change. The invariants:
- * a key always carries the user; nothing is kept while the watch is not live; what was loaded before a change is
- * never kept after it; memory is bounded, by users and by rows.
+ * Caches reads that every call needs, and drops them when `watch()` reports a change. Invariants: a key always contains
+ * the user; nothing is cached while the watch is not live; a value loaded before a change is never cached after it;
+ * memory is bounded by users and rows.
  */
 import { LRUCache } from 'lru-cache'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { CacheKey, Change, Collection, ReadCache, Storage } from './storage.ts'
 
-/** Of one user: each thread is a read of its own. */
+/** Entries per user; each thread has its own. */
 const MAX_NAMES = 1000
 
 interface Entry {
   value: Promise<unknown>
   collections: readonly Collection[]
-  /** About how many rows it holds, once it is loaded. */
+  /** Approximate number of rows, once loaded. */
   weight: number
 }
 
 export interface ReadCacheOptions {
-  /** How many users' reads are kept. @default 10_000 */
+  /** Users to cache. @default 10_000 */
   maxUsers?: number
-  /** How many rows all of them may hold; the users who read least lately go first. @default 100_000 */
+  /** Rows to cache in total; the least recently used users are evicted first. @default 100_000 */
   maxRows?: number
 }
 
@@ -50,7 +50,7 @@ class WatchedCache implements ReadCache {
     })
   }
 
-  // What is kept is given at once: several reads are on the way of every call.
+  // Synchronous lookup, because every call reads several entries.
   read<T>(key: CacheKey, collections: readonly Collection[], load: () => Promise<T>): Promise<T> {
     const cached = this.#live ? this.#users.get(key.userId)?.get(key.name) : undefined
     return cached ? (cached.value as Promise<T>) : this.#readFresh(key, collections, load)
@@ -74,7 +74,7 @@ class WatchedCache implements ReadCache {
     const entry: Entry = { value: load(), collections, weight: 0 }
     if (entries.size >= MAX_NAMES) this.#forget(entries, entries.keys().next().value as string)
     entries.set(key.name, entry)
-    // A failure is told to those who wait for it and is not kept.
+    // A failure reaches the current callers and is not cached.
     entry.value.then(
       (value) => entries.get(key.name) === entry && this.#weigh(entry, value),
       () => entries.get(key.name) === entry && entries.delete(key.name),
@@ -87,7 +87,7 @@ class WatchedCache implements ReadCache {
       this.#stop = await this.#storage.watch((change) => this.#onChange(change))
       if (this.#closed) this.#stop()
     } catch {
-      // Until a later read can watch, reads are not kept; what is wrong with the storage they say themselves.
+      // Without a watch nothing is cached; the reads themselves report a broken storage.
       this.#watching = undefined
     }
   }
@@ -124,7 +124,7 @@ class WatchedCache implements ReadCache {
   }
 }
 
-/** Lists and lists by key are what grows; anything else counts as one. */
+/** Lists and maps of lists count their rows; anything else counts as one. */
 function weightOf(value: unknown): number {
   if (Array.isArray(value)) return value.length
   if (!(value instanceof Map)) return 1

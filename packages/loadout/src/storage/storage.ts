@@ -1,16 +1,16 @@
 /**
- * The storage contract. A driver keeps these promises, and `testing/suites/storage/suite.ts` proves each of them:
+ * The storage contract, which `testing/suites/storage/suite.ts` tests for every driver:
  *
- * - All access is a transaction with an `Access`: a user, or a named system caller. Nothing reads without one.
- * - A user sees their own rows, and the app's where the collection says so. Another's row does not exist.
- * - A system caller that touches a collection outside its list is `forbidden`, also by `get` and `list`; inside its
- *   list, rows beyond its reach do not exist for it. What a user may never do to a collection is `forbidden` as well.
- * - A transaction is all or nothing; a thrown error, or a failed constraint, leaves nothing behind. Once an operation
- *   has failed the transaction fails with that error, even where its work caught it.
- * - A row that its schema refuses, with a field it does not know, or with a NUL in a text, is `invalid-row`.
- * - Keyed operations carry the user: the key of a row is (owner, id), never the id alone.
- * - After a commit every watcher of this process is told at once, and those of other processes within a second. A
- *   watcher that throws fails nobody.
+ * - All access is a transaction with an `Access`: a user, or a system caller.
+ * - A user sees their own rows, and the app's rows if the collection allows it. Other rows do not exist for them.
+ * - A system caller gets `forbidden` for collections outside its list, also in `get` and `list`; inside its list, rows
+ *   beyond its access do not exist. Operations that users may never do on a collection are `forbidden` too.
+ * - A transaction is atomic: an error or a failed constraint leaves nothing behind. After a failed operation the
+ *   transaction fails with that error, even if the caller caught it.
+ * - A row that violates its schema, has an unknown field, or contains a NUL is `invalid-row`.
+ * - The key of a row is (owner, ID), never the ID alone.
+ * - After a commit, watchers of this process are notified at once, and those of other processes within a second. A
+ *   watcher that throws affects nobody else.
  * - After `close` every use is `storage-unavailable`.
  */
 import type { KeyRing } from '../credentials/key-ring.ts'
@@ -19,47 +19,47 @@ import type { Collection, Row, SystemCaller } from './collections.ts'
 export type { Collection, Row, SystemCaller }
 
 /**
- * On whose behalf. `{ userId }` is a user. `{ caller }` is one of the few named parts that reach further, each only as
- * far as `SYSTEM_CALLERS` says; with a `userId` it can also address rows by their id.
+ * Identity of a transaction. `{ userId }` is a user. `{ caller }` is a system caller with the access in
+ * `SYSTEM_CALLERS`; with a `userId` it can also address rows by ID.
  */
 export type Access = { userId: string; caller?: undefined } | { caller: SystemCaller; userId?: string }
 
 export interface ListQuery<C extends Collection> {
   /** Equality on any fields. */
   where?: Partial<Row<C>>
-  /** Only rows whose time in a field lies between these, both included. */
+  /** Rows whose time in `field` is in this range, both ends included. */
   between?: { field: keyof Row<C> & string; from?: Date | undefined; to?: Date | undefined }
-  /** Only rows after this id, for paging. */
+  /** Rows after this ID, for paging. */
   after?: string
   /** @default 1000 */
   limit?: number
-  /** By id, which is by birth. @default 'asc' */
+  /** By ID, which is by creation time. @default 'asc' */
   order?: 'asc' | 'desc'
 }
 
 export interface Update<C extends Collection> {
   set: Partial<Row<C>>
-  /** Only where the row still has these values: compare and set. */
+  /** Compare and set: update only if the row still has these values. */
   where?: Partial<Row<C>>
 }
 
 export interface Transaction {
   get<C extends Collection>(collection: C, id: string): Promise<Row<C> | undefined>
   list<C extends Collection>(collection: C, query?: ListQuery<C>): Promise<Row<C>[]>
-  /** `conflict` where a unique key is taken, `not-found` where its parent is missing. */
+  /** Throws `conflict` if a unique key is taken, and `not-found` if the parent is missing. */
   insert<C extends Collection>(collection: C, row: Row<C>): Promise<void>
-  /** Many at once, for what is written in batches: as fast as the driver can, all or nothing as ever. */
+  /** Inserts many rows at once, atomically. */
   insertAll<C extends Collection>(collection: C, rows: readonly Row<C>[]): Promise<void>
   /**
-   * The changed row, or undefined where there is none to change. One step: no other write comes between. An empty
-   * `set` changes and tells nothing, and gives the row as it is.
+   * Returns the changed row, or undefined if no row matches. Atomic. An empty `set` changes and reports nothing and
+   * returns the row.
    */
   update<C extends Collection>(collection: C, id: string, change: Update<C>): Promise<Row<C> | undefined>
-  /** Whether there was one. Children go with it. */
+  /** Returns whether the row existed. Its children are deleted too. */
   delete(collection: Collection, id: string): Promise<boolean>
 }
 
-/** `lost`: changes may be missed from now on. `live`: watching (again); whatever was cached before may be old. */
+/** `lost`: changes may be missed from now on. `live`: watching again, so earlier cached data may be outdated. */
 export type Change =
   | { kind: 'row'; collection: Collection; userId: string; id: string }
   | { kind: 'live' }
@@ -68,29 +68,29 @@ export type Change =
 export interface Storage {
   readonly name: string
   transaction<T>(access: Access, work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** Tells of every committed change until the returned function is called. Resolves once it is watching. */
+  /** Reports every committed change until the returned function is called. Resolves once it is watching. */
   watch(listener: (change: Change) => void): Promise<() => void>
-  /** Keys for the credentials in it, where it keeps some beside them: used by a host that is given none. */
+  /** Key ring beside the data, for hosts without a configured one. */
   readonly keyRing?: (() => Promise<KeyRing>) | undefined
-  /** Opens and migrates, once; every other method waits for it by itself. */
+  /** Opens and migrates once; other methods wait for it themselves. */
   ready(): Promise<void>
   close(): Promise<void>
 }
 
-/** Reads on the way of every call, kept in memory while nothing changed (see `read-cache.ts`). */
+/** Key of a cached read (see `read-cache.ts`). */
 export interface CacheKey {
   userId: string
-  /** What is read, for example `toolkits`. */
+  /** Name of the read, for example `toolkits`. */
   name: string
 }
 
 export interface ReadCache {
-  /** The kept value, or what `load` gives. `collections` are what it was made of: a change in one drops it. */
+  /** Returns the cached value, or loads it. A change in one of `collections` drops it. */
   read<T>(key: CacheKey, collections: readonly Collection[], load: () => Promise<T>): Promise<T>
   close(): void
 }
 
-/** Drivers that keep a folder can copy it while they run. */
+/** Storage that can be backed up while it runs. */
 export interface BackupStorage extends Storage {
   backup(): Promise<Uint8Array>
 }

@@ -1,10 +1,13 @@
-/** Waits for a row of a collection to change, in whichever process that happens; while changes may be missed, not for long. */
+/**
+ * Waits for a row to change, in any process. Callers pass a timeout, because changes may be missed while the watch is
+ * lost.
+ */
 import type { Collection, Storage } from './storage.ts'
 
 export interface RowChanges {
-  /** Resolves at the next change from now on, after so long at the latest, or when the signal ends it. */
+  /** Resolves at the next change, after `ms` milliseconds, or when `signal` aborts. */
   next(id: string, ms: number, signal?: AbortSignal): Promise<void>
-  /** Begins to follow; else that is when somebody waits. */
+  /** Starts to watch; otherwise the first `next` does. */
   open(): Promise<void>
   close(): void
 }

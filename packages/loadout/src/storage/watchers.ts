@@ -2,7 +2,7 @@ import type { Change } from './storage.ts'
 
 export type Watcher = (change: Change) => void
 
-/** Who is told of changes. What a watcher throws is its own affair: the change is committed, and the others are told. */
+/** Set of watchers. A watcher that throws does not affect the others, because the change is already committed. */
 export function createWatchers() {
   const watchers = new Set<Watcher>()
   const notifyOne = (watcher: Watcher, change: Change) => {
@@ -14,7 +14,7 @@ export function createWatchers() {
     notify(change: Change): void {
       for (const watcher of [...watchers]) notifyOne(watcher, change)
     },
-    /** `first` is for the new watcher alone. */
+    /** `first` is sent to the new watcher only. */
     add(watcher: Watcher, first?: Change): () => void {
       watchers.add(watcher)
       if (first) notifyOne(watcher, first)

@@ -1,6 +1,6 @@
 /**
- * A transaction of the embedded drivers: reads go to a draft first and then to the backend, writes stay in the draft
- * until the commit. Rows are copied on the way in and out, so that nobody holds a live one.
+ * Transaction of the embedded drivers: writes stay in a draft until the commit, and reads use the draft before the
+ * backend. Rows are copied on reads and writes, so that callers never share a stored object.
  */
 import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
@@ -72,11 +72,11 @@ export class Draft implements Transaction {
     }
   }
 
-  /** Says which key of a row is taken, and takes those of a row that has none taken. */
+  /** Returns the taken unique key of a row, or reserves all its keys. */
   async #takenIn(collection: Collection, owner: string): Promise<(row: RowObject) => readonly string[] | undefined> {
     const { id, unique } = specOf(collection)
     const isDrafted = this.writes.some((write) => write.collection === collection && write.owner === owner)
-    // What the draft changed is not in an index of the backend.
+    // The backend's index does not contain drafted rows.
     const index = isDrafted ? undefined : this.#backend.hasKey
     const rows = index ? [] : await this.#rows(collection, owner)
     const keys = [[id], ...unique].map((fields) => ({
@@ -189,7 +189,7 @@ export class Draft implements Transaction {
 }
 
 const key = (...parts: [Collection, string, string]) => JSON.stringify(parts)
-// Code units, as PostgreSQL's "C" collation orders the ASCII ids that we make.
+// Code units, like PostgreSQL's "C" collation for ASCII IDs.
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const same = (a: unknown, b: unknown) =>
   a instanceof Date && b instanceof Date ? a.getTime() === b.getTime() : a === b

@@ -11,11 +11,11 @@ export interface KvOptions {
   name: string
   open(): Promise<Backend>
   close?(): Promise<void>
-  /** Carries committed changes to other holders of the same data, and theirs to us. */
+  /** Exchanges committed changes with other users of the same data, such as tabs. */
   relay?: { send(changes: Change[]): void; receive(listener: (change: Change) => void): void }
 }
 
-/** A Storage over any backend of keys and rows. */
+/** Storage over any key-value backend. */
 export function createKvStorage(options: KvOptions): Storage {
   const watchers = createWatchers()
   options.relay?.receive(watchers.notify)

@@ -1,7 +1,7 @@
 import { type Collection, specOf } from '../collections.ts'
 import { type Backend, keyOf, type RowObject } from './backend.ts'
 
-/** The rows of one owner, and the keys that they hold by the fields that these are of. */
+/** Rows of one owner, with an index of their unique keys. */
 interface Owned {
   rows: Map<string, RowObject>
   keys: Array<{ fields: readonly string[]; values: Set<unknown> }>

@@ -7,7 +7,7 @@ import type { SqlConnection } from './sql-storage.ts'
 import type { Database } from './sql-transaction.ts'
 import { verifyTenancy } from './verify-tenancy.ts'
 
-/** Migrates the database of an engine and verifies that it keeps users apart. Closing the connection closes the engine. */
+/** Migrates the database and verifies tenant isolation. Closing the connection closes the engine. */
 export async function connectPglite(engine: PGlite): Promise<SqlConnection> {
   const db = drizzle(engine)
   await migrate(db, MIGRATION_CONFIG)

@@ -1,4 +1,6 @@
-/** A pool for the work, one connection that listens, and migrations that run once however many processes start. */
+/**
+ * Opens PostgreSQL: a pool for transactions, one listening connection, and migrations that run once for all processes.
+ */
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { migrate } from 'drizzle-orm/node-postgres/migrator'
@@ -13,9 +15,9 @@ import { verifyTenancy } from './verify-tenancy.ts'
 
 export interface PostgresOptions {
   url: string
-  /** Connections for work; one more listens. @default 10 */
+  /** Pool size; one more connection listens. @default 10 */
   maxConnections?: number
-  /** How long to wait for a connection. @default 10_000 */
+  /** Milliseconds to wait for a connection. @default 10_000 */
   connectTimeoutMs?: number
 }
 
@@ -27,7 +29,7 @@ export async function openPostgres({
   const base = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs, keepAlive: true }
   await migrateOnce(base)
   const pool = new pg.Pool({ ...base, max: maxConnections })
-  // A connection that breaks, idle or at work, is replaced at the next use; unheard, it would end the process.
+  // The pool replaces broken connections; without handlers their errors would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const listener = createListener(base)
@@ -35,7 +37,7 @@ export async function openPostgres({
     async transaction(work) {
       const client = await connectPooled(pool)
       try {
-        // Drizzle over a pool keeps the connection for ever where its BEGIN fails, so it gets one and we give it back.
+        // Drizzle leaks a pooled connection if BEGIN fails, so the client is taken and released here.
         return await drizzle(client).transaction((tx) => work(tx as unknown as Database))
       } finally {
         client.release()

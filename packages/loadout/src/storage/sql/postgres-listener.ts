@@ -1,6 +1,6 @@
 /**
- * One connection that listens. A first connect that fails is told to whoever asked and is not tried again by itself;
- * from then on a lost connection is replaced, by one owner of the retry, until `stop`.
+ * Listens for notifications on one connection. A failed first connect is thrown and not retried; after that a lost
+ * connection is replaced with backoff until `stop`.
  */
 import pg from 'pg'
 
@@ -10,9 +10,9 @@ export interface NotificationHandler {
 }
 
 export interface ListenerOptions {
-  /** How often a silent connection is asked whether it still lives. @default 15_000 */
+  /** Milliseconds between heartbeats of the connection. @default 15_000 */
   heartbeatMs?: number
-  /** How long an answer may take. @default 5_000 */
+  /** Heartbeat timeout in milliseconds. @default 5_000 */
   answerMs?: number
 }
 
@@ -29,7 +29,7 @@ export function createListener(
 
   async function start(handler: NotificationHandler): Promise<void> {
     const next = new pg.Client({ ...config, query_timeout: answerMs })
-    // Without this a broken connection would end the process.
+    // Without a handler a broken connection would end the process.
     next.on('error', () => {})
     next.on('notification', ({ payload }) => payload && handler.onPayload(payload))
     try {
@@ -49,7 +49,7 @@ export function createListener(
     })
   }
 
-  // A half-open connection says nothing at all, so silence is asked; both ways of losing it count once.
+  // A half-open connection reports nothing, so heartbeats detect it; `lost` is called once either way.
   function onLoss(current: pg.Client, lost: () => void): void {
     const heartbeat = setInterval(() => current.query('select 1').catch(end), heartbeatMs)
     function end() {

@@ -1,4 +1,4 @@
-/** What the database refused, as our errors: by SQLSTATE and constraint name, never by text. */
+/** Maps database errors to `HostError` by SQLSTATE and constraint name, never by text. */
 import { DrizzleQueryError } from 'drizzle-orm'
 import { HostError } from '../../errors.ts'
 
@@ -25,17 +25,17 @@ const UNREACHABLE = new Set([
   '57P05',
 ])
 
-/** A failed statement. What is no error of a statement, as one that the work threw, is left as it is. */
+/** Maps a failed statement. Other errors, such as one thrown by the caller's work, stay unchanged. */
 export function fromDatabase(thrown: unknown): unknown {
   if (HostError.is(thrown) || !isOfStatement(thrown)) return thrown
   const error = databaseError(thrown)
-  // The server's own errors have a code. Without one the driver says that no answer came; a TypeError is a fault of ours.
+  // Server errors have a code. Without one the driver got no response; a TypeError is a bug.
   if (!error)
     return thrown.cause instanceof TypeError ? new HostError('internal', { cause: thrown.cause }) : unavailable(thrown)
   return fromCode(error)
 }
 
-/** A failed connect. Its code, where it has one, says whether the address, the login or the database is wrong. */
+/** Maps a failed connect: its code tells whether the address, the login or the database is wrong. */
 export function fromConnecting(thrown: unknown): unknown {
   if (HostError.is(thrown)) return thrown
   const code = databaseError(thrown)?.code
@@ -62,7 +62,7 @@ export function fromMigrating(thrown: unknown): unknown {
 
 function unavailable(thrown: unknown): HostError {
   const error = databaseError(thrown)
-  // Without a code there is only what the driver says of the connection, which holds no value of a row.
+  // Without a code the message only concerns the connection and contains no row value.
   const { message } = (thrown instanceof DrizzleQueryError ? thrown.cause : thrown) as Error
   return new HostError('storage-unavailable', { cause: error ? causeOf(error) : new Error(message) })
 }
@@ -89,17 +89,17 @@ function fromCode(error: DatabaseError): HostError {
     case '23502':
       return new HostError('invalid-row', { detail: `A row of "${error.table ?? '?'}" is not valid.`, cause })
   }
-  // Class 22: a value that its column cannot hold, such as a NUL (22021, 22P05) or a number too large (22003).
+  // Class 22: a value that its column cannot store, such as a NUL (22021, 22P05) or a number too large (22003).
   if (error.code.startsWith('22')) return new HostError('invalid-row', { detail: 'A row is not valid.', cause })
   if (UNREACHABLE.has(error.code) || error.code.startsWith('08')) return new HostError('storage-unavailable', { cause })
   return new HostError('internal', { cause })
 }
 
-// The driver's own error holds the row in its text; only what cannot hold a value is kept.
+// The driver's error text contains the row, so only the code and constraint are kept.
 const causeOf = ({ code, constraint }: DatabaseError) =>
   new Error(`SQLSTATE ${code}${constraint ? ` (${constraint})` : ''}`)
 
-/** Drizzle wraps what a statement throws; `severity` tells an error that the server itself sent. */
+/** Drizzle wraps statement errors; `severity` marks an error of the server itself. */
 const isOfStatement = (thrown: unknown): thrown is Error =>
   thrown instanceof DrizzleQueryError || (thrown instanceof Error && 'severity' in thrown)
 

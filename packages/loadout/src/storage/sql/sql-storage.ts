@@ -1,6 +1,6 @@
 /**
- * Storage over SQL. Every transaction begins by taking the role and the user for itself alone (`set_config(…, true)`),
- * so a pooled connection carries nothing from one user to the next. A driver brings only how to open and to listen.
+ * Storage over SQL. Every transaction sets its role and user with `set_config(…, true)`, so that a pooled connection
+ * never carries a user into the next transaction. A driver only opens connections and listens.
  */
 import { sql } from 'drizzle-orm'
 import { z } from 'zod'
@@ -14,23 +14,23 @@ import { fromDatabase } from './sql-errors.ts'
 import { type Database, SqlTransaction } from './sql-transaction.ts'
 
 export interface SqlConnection {
-  /** Begins, runs the work and commits; rolls back where it throws. */
+  /** Commits after the work, or rolls back if it throws. */
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>
   close(): Promise<void>
-  /** Hears other processes. Absent where there can be none. */
+  /** Receives changes of other processes; undefined if there can be none. */
   listen?(handler: { onPayload(payload: string): void; onStatus(live: boolean): void }): Promise<void>
 }
 
 export interface SqlOptions {
   name: string
   open(): Promise<SqlConnection>
-  /** How a transaction takes its role and user. @default enterTransaction */
+  /** Sets the role and user of a transaction. @default enterTransaction */
   enter?: typeof enterTransaction
 }
 
 type Executor = Pick<Database, 'execute'>
 
-/** `true`: for this transaction only. Without it the next borrower of the connection would be this user. */
+/** `true` limits the settings to this transaction; otherwise the next transaction would run as this user. */
 export async function enterTransaction(tx: Executor, access: Access, origin: string): Promise<void> {
   const role = access.caller === undefined ? 'loadout_user' : 'loadout_system'
   await tx.execute(sql`select
@@ -88,7 +88,7 @@ interface Listening {
   origin: string
 }
 
-/** Begins to hear other processes, and gives whether it does at any moment. */
+/** Starts to listen and returns a function that tells whether it is live. */
 async function listenForOthers(
   connection: OpenOnce<SqlConnection>,
   { watchers, origin }: Listening,
@@ -110,7 +110,8 @@ async function listenForOthers(
 
 const payloadSchema = z.tuple([z.enum(COLLECTION_NAMES), z.string(), z.string(), z.string().nullable()])
 
-// Anybody on the database may notify on our channel: what is not ours is nothing. Our own was told at its commit.
+// Any database user may notify on this channel, so invalid payloads are ignored. Own changes were reported at their
+// commit.
 function readPayload(payload: string, origin: string): Change | undefined {
   let sent: unknown
   try {

@@ -1,4 +1,4 @@
-/** The queries, one set for PGlite and PostgreSQL. Row-level security decides what they can see. */
+/** Queries for PGlite and PostgreSQL. Row-level security limits the visible rows. */
 import { and, asc, desc, eq, getTableColumns, gt, gte, isNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgDatabase, PgQueryResultHKT, PgTable } from 'drizzle-orm/pg-core'
 import { HostError } from '../../errors.ts'
@@ -76,7 +76,7 @@ export class SqlTransaction implements Transaction {
     this.#recordChange(collection, row)
   }
 
-  // One statement with one value: a statement with a value for each field of each row takes longer to build than to run.
+  // One JSON parameter, because a statement with one parameter per field takes longer to build than to run.
   async insertAll<C extends Collection>(collection: C, rows: readonly Row<C>[]): Promise<void> {
     assertCollection(this.#access, 'insert', collection)
     for (const row of rows) checkRow(collection, row)
@@ -147,13 +147,13 @@ export class SqlTransaction implements Transaction {
     const userId = changeRecipient(collection, row)
     const id = String(row[watch])
     const key = JSON.stringify([collection, userId, id])
-    // What changes twice before it is committed has changed once, and so have many rows of one name.
+    // Several changes of the same ID in one transaction are reported once.
     if (this.#recorded.has(key)) return
     this.#recorded.add(key)
     this.changes.push({ kind: 'row', collection, userId, id })
   }
 
-  // The database takes children along without a query of ours, so they are told from here.
+  // The database deletes children by cascade, so their changes are recorded here.
   #recordChildChanges(collection: Collection, row: RowObject): void {
     const id = String(row[specOf(collection).id])
     for (const child of COLLECTION_NAMES) {

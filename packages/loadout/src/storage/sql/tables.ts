@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL schema `mcp`, for PGlite and PostgreSQL alike. Rows mirror `schema/`; `tables.test-d.ts` holds the
- * types against each other. Every table with user data has the key (user_id, id), so no foreign key crosses users.
- * Row-level security, roles and triggers are in `migrations/0001_tenancy.sql`: Drizzle cannot write them.
+ * The PostgreSQL schema `mcp`, for PGlite and PostgreSQL. Rows mirror `schema/`, and `tables.test-d.ts` compares the
+ * types. Every table with user data has the key (user_id, id), so no foreign key crosses users. Row-level security,
+ * roles and triggers are in `migrations/0001_tenancy.sql`, because Drizzle cannot express them.
  */
 import type { Collection } from '../collections.ts'
 import { appConfig, servers, serverVersions, tools } from './tables/market.ts'

@@ -1,4 +1,4 @@
-/** Asks the database whether it keeps users apart, and names what is missing. Run at each start. */
+/** Verifies at each start that the database isolates users, and lists what is missing. */
 import { sql } from 'drizzle-orm'
 import type { Database } from './sql-transaction.ts'
 

@@ -1,4 +1,4 @@
-/** Columns and keys that every table is made of. */
+/** Columns and keys that the tables share. */
 import { sql } from 'drizzle-orm'
 import { check, json, jsonb, type PgColumn, pgSchema, primaryKey, text, timestamp, unique } from 'drizzle-orm/pg-core'
 import type { JsonObject } from '../../../schema/json.ts'
@@ -9,12 +9,12 @@ export const at = (name: string) => timestamp(name, { withTimezone: true, precis
 export const created = () => at('created_at').notNull().defaultNow()
 export const updated = () => at('updated_at').notNull().defaultNow()
 export const object = (name: string) => jsonb(name).$type<JsonObject>()
-/** JSON that keeps the order of its keys, which jsonb does not: models read the arguments of a tool in the server's order. */
+/** JSON that keeps its key order, unlike jsonb: models read a tool's arguments in the server's order. */
 export const ordered = (name: string) => json(name).$type<JsonObject>()
 export const list = <T>(name: string) => json(name).$type<T[]>()
 export const owner = () => text('user_id').notNull()
 
-/** `user_server_configs__user_id__name`: the name tells the fields, so that a violation can too. */
+/** The constraint name contains the fields, so that an error can name them: `user_server_configs__user_id__name`. */
 export const uniqueOn = (table: string, columns: [PgColumn, ...PgColumn[]]) =>
   unique([table, ...columns.map((column) => column.name)].join('__')).on(...columns)
 export const key = (table: string, columns: [PgColumn, ...PgColumn[]]) => primaryKey({ name: `${table}_pkey`, columns })

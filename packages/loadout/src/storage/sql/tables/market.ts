@@ -1,4 +1,4 @@
-/** What is the same for everyone: marketplace servers with their tools, and the app's configuration. */
+/** Tables shared by all users: marketplace servers with their tools, and the app's configuration. */
 import { boolean, foreignKey, text } from 'drizzle-orm/pg-core'
 import { created, key, mcp, object, objectSchemaCheck, ordered, uniqueOn, updated } from './columns.ts'
 

@@ -1,4 +1,4 @@
-/** What happens: audit, calls, results, usage, processes, workflows, runs and their steps. */
+/** Tables of activity: audit, calls, results, usage, processes, workflows, runs and steps. */
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
 import type { Json } from '../../../schema/json.ts'
@@ -30,7 +30,7 @@ export const audit = mcp.table(
     key('audit', [t.userId, t.auditId]),
     uniqueOn('audit', [t.userId, t.entryId]),
     index('audit_at').on(t.userId, t.at),
-    // Operators read the whole chain in its order.
+    // Operators read the whole chain in order.
     index('audit_chain').on(t.auditId),
   ],
 )

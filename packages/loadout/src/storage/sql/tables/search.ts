@@ -1,4 +1,4 @@
-/** What searches keep: loaded tools, what users did with tools, and vectors. */
+/** Tables of tool search: loaded tools, tool usage and vectors. */
 import { bigint, boolean, index, jsonb, text } from 'drizzle-orm/pg-core'
 import type { UsedExample } from '../../../schema/toolkit/search.ts'
 import { at, created, key, mcp, owner, uniqueOn } from './columns.ts'

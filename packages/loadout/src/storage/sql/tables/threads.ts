@@ -1,4 +1,4 @@
-/** What a user chose and answered: preferences, threads, activations, rules, approvals, grants, keys. */
+/** Tables of a user's choices: preferences, threads, activations, rules, approvals, grants, API keys. */
 import { boolean, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
 import type { KeyScope } from '../../../schema/principal.ts'
 import type { Envelope } from '../../../schema/records/credential.ts'

@@ -1,4 +1,4 @@
-/** Who has which server: configs, their discovered tools, pins, credentials and sign-ins. */
+/** Tables of configured servers: configs, discovered tools, pins, credentials and sign-ins. */
 import { sql } from 'drizzle-orm'
 import { boolean, check, foreignKey, index, integer, type PgColumn, text } from 'drizzle-orm/pg-core'
 import type { ToolIcon } from '../../../schema/toolkit/tool.ts'
@@ -42,7 +42,7 @@ export const userServerConfigs = mcp.table(
   ],
 )
 
-/** A table whose rows belong to a configured server and go with it. */
+/** Foreign key to a configured server; rows are deleted with it. */
 const ofConfig = (table: string, columns: { userId: PgColumn; uscoId: PgColumn }) =>
   foreignKey({
     name: `${table}_config`,

@@ -1,4 +1,4 @@
-/** Who can sign in, by which way, and who is signed in. No user reads these: only the named callers do. */
+/** Tables of users, their sign-in methods and sessions. Only system callers read them. */
 import { boolean, foreignKey, index, integer, text } from 'drizzle-orm/pg-core'
 import { at, created, key, mcp, uniqueOn, updated } from './columns.ts'
 
