@@ -1,3 +1,4 @@
+/** Key rings over AES keys in this process, and the choice of the host's key ring. */
 import { HostError } from '../errors.ts'
 import type { Storage } from '../storage/storage.ts'
 import { bind, decrypt, encrypt } from './aes.ts'
@@ -5,7 +6,7 @@ import type { KeyRing } from './key-ring.ts'
 
 const IV_BYTES = 12
 
-/** A key ring over keys that this process holds. The first is the current one. */
+/** The first key is the current one. */
 export function aesKeyRing(keys: ReadonlyArray<{ id: string; key: CryptoKey }>): KeyRing {
   const [current] = keys
   if (!current) throw new HostError('config-invalid', { detail: 'A key ring needs at least one key.' })
@@ -28,7 +29,7 @@ export function aesKeyRing(keys: ReadonlyArray<{ id: string; key: CryptoKey }>):
   }
 }
 
-// The key's own id is bound too, so that a row cannot be pointed at another key.
+// The key ID is bound too, so that a row cannot be moved to another key.
 const withKeyId = (keyId: string, boundTo: Uint8Array) => concat(bind(keyId), boundTo)
 
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
@@ -38,7 +39,7 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   return joined
 }
 
-/** A key ring that is opened at its first use, and once. A failed start is not kept: the next use tries again. */
+/** Opens the ring once, on first use. A failed open is not cached. */
 export function lazyKeyRing(open: () => Promise<KeyRing>): KeyRing {
   let opened: Promise<KeyRing> | undefined
   const ring = () => {
@@ -55,7 +56,7 @@ export function lazyKeyRing(open: () => Promise<KeyRing>): KeyRing {
   }
 }
 
-/** A key that lives as long as this process, for storage that does too. */
+/** A key for the lifetime of this process, for in-memory storage. */
 export function processKeyRing(): KeyRing {
   return lazyKeyRing(async () => {
     const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
@@ -63,7 +64,7 @@ export function processKeyRing(): KeyRing {
   })
 }
 
-/** The key ring of a host: as it is given; without one, the storage's own; keys that live as long as a storage in memory does. */
+/** Returns the configured key ring, otherwise the storage's own; in-memory storage gets a key of this process. */
 export function resolveKeyRing(storage: Storage, configured: KeyRing | (() => Promise<KeyRing>) | undefined): KeyRing {
   if (typeof configured === 'function') return lazyKeyRing(configured)
   if (configured) return configured

@@ -1,4 +1,6 @@
-/** AES-256-GCM by WebCrypto, the same in Node and in browsers. The tag length is fixed: a shorter one is never taken. */
+/**
+ * AES-256-GCM by WebCrypto, for Node and browsers. The tag length is fixed, so that a shorter tag is never accepted.
+ */
 import { HostError } from '../errors.ts'
 
 const ALGORITHM = 'AES-GCM'
@@ -14,7 +16,7 @@ export function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count))
 }
 
-/** IV and ciphertext with its tag, apart. */
+/** Returns the IV, and the ciphertext with its tag. */
 export async function encrypt(key: CryptoKey, plain: Uint8Array, boundTo: Uint8Array) {
   const iv = randomBytes(IV_BYTES)
   const ciphertext = await crypto.subtle.encrypt(parameters(iv, boundTo), key, plain as BufferSource)
@@ -30,7 +32,7 @@ export async function decrypt(key: CryptoKey, sealed: { iv: Uint8Array; cipherte
   }
 }
 
-/** Parts joined so that no two different lists of parts give the same bytes: each is led by its length. */
+/** Joins parts with length prefixes, so that different lists never give the same bytes. */
 export function bind(...parts: string[]): Uint8Array {
   const encoder = new TextEncoder()
   const chunks = parts.flatMap((part) => {

@@ -1,4 +1,4 @@
-/** The key ring of a page: a key that WebCrypto never gives out, kept by the browser for this origin. */
+/** Key ring of a page: a non-extractable WebCrypto key that the browser stores for this origin. */
 import { openDB } from 'idb'
 import { aesKeyRing } from './aes-key-ring.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -6,7 +6,7 @@ import type { KeyRing } from './key-ring.ts'
 const STORE = 'keys'
 const SLOT = 'current'
 
-/** The id tells a lost key from a wrong one: another browser's key has another id. */
+/** Another browser's key has another ID, which tells a lost key from a wrong one. */
 interface StoredKey {
   id: string
   key: CryptoKey
@@ -17,7 +17,7 @@ export async function browserKeyRing({ database = 'loadout-keys' } = {}): Promis
   try {
     const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
     const candidate: StoredKey = { id: `browser-${crypto.randomUUID()}`, key }
-    // One transaction: of two tabs that start together, one makes the key and the other finds it.
+    // One transaction, so that of two tabs that start together one creates the key and the other reads it.
     const tx = db.transaction(STORE, 'readwrite')
     const stored = (await tx.store.get(SLOT)) as StoredKey | undefined
     if (!stored) await tx.store.put(candidate, SLOT)

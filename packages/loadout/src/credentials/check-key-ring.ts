@@ -1,6 +1,6 @@
 /**
- * Whether the key ring is the one that this storage is sealed with, asked at the start: a small sealed row of the app, which is
- * rewrapped with all others when keys rotate, must open. A storage without one, from before, is held against what it has.
+ * Checks at startup that the key ring can open this storage: an encrypted check row, which rotates like all others,
+ * must open. A storage without that row is checked by its existing credentials.
  */
 import { HostError } from '../errors.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
@@ -16,12 +16,14 @@ interface Sealed {
 
 const ADDRESS = { userId: APP_OWNER, toolkit: 'host', field: 'key-check' } as const
 const TEXT = 'loadout'
-/** Of a storage without the row, so many are tried. */
+/** Rows to try if the check row is missing. */
 const MAX_CHECKED_ROWS = 50
-/** Their keys live where their data does, or as long as it. */
+/** The keys of these storages live with the data, or as long as the process. */
 const UNCHECKED = new Set(['memory', 'indexeddb'])
 
-/** Throws `credential-key-lost` where the ring is another; `lostKeys` are given up, with what they sealed. */
+/**
+ * Throws `credential-key-lost` if the ring lacks the storage's key. `lostKeys` are abandoned with what they encrypted.
+ */
 export async function checkKeyRing({ storage, keyRing }: Sealed, lostKeys: readonly string[] = []): Promise<void> {
   if (UNCHECKED.has(storage.name)) return
   const isGood = async (row: CredentialRow) => lostKeys.includes(row.keyId) || (await canOpen(keyRing, row))
@@ -39,7 +41,7 @@ export async function checkKeyRing({ storage, keyRing }: Sealed, lostKeys: reado
   await write({ storage, keyRing }, undefined)
 }
 
-/** Of several processes that start at once, one writes; what the others have must open that as well. */
+/** If several processes start at once, one writes the row, and the key rings of the others must open it. */
 async function write({ storage, keyRing }: Sealed, old: CredentialRow | undefined): Promise<void> {
   const envelope = await seal(keyRing, ADDRESS, TEXT)
   const now = new Date()
@@ -73,7 +75,7 @@ async function canOpen(keyRing: KeyRing, row: CredentialRow): Promise<boolean> {
     await open(keyRing, row, row)
     return true
   } catch (error) {
-    // A ring that cannot be asked now says nothing about its keys.
+    // A key ring that is unreachable says nothing about its keys.
     if (HostError.is(error) && (error.code === 'credential-key-lost' || error.code === 'credential-unreadable'))
       return false
     throw error

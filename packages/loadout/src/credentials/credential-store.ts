@@ -1,4 +1,4 @@
-/** Secrets at rest: sealed on the way in, opened on the way out, never anywhere else. */
+/** Encrypts secrets at rest. They are decrypted only here, when they are read. */
 
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import type { CredentialAddress, Envelope } from '../schema/records/credential.ts'
@@ -8,36 +8,39 @@ import { open, seal } from './envelope.ts'
 import type { KeyRing } from './key-ring.ts'
 import { type EncryptedCollection, encryptedCredentials, rotateAll } from './rotation.ts'
 
-/** One toolkit's secrets of one owner. */
+/** Owner and toolkit of a set of secrets. */
 export interface SecretOwner {
   userId: string
   toolkit: string
 }
 
 export interface CredentialStore {
-  /** Stores or replaces, inside the caller's transaction. */
+  /** Stores or replaces secrets in the caller's transaction. */
   save(tx: Transaction, owner: SecretOwner, secrets: Record<string, string>): Promise<void>
   /** Removes the named fields, or all. */
   clear(tx: Transaction, owner: SecretOwner, fields?: readonly string[]): Promise<void>
-  /** Which fields are stored. Names only. */
+  /** Names of the stored fields. */
   fields(tx: Transaction, owner: SecretOwner): Promise<string[]>
-  /** The named ones, inside the caller's transaction, without those that cannot be opened. */
+  /** Reads the named fields in the caller's transaction and omits unreadable ones. */
   read(tx: Transaction, owner: SecretOwner, fields: readonly string[]): Promise<Record<string, string>>
-  /** A text that is kept elsewhere, bound to its address; and that text again. */
+  /** Encrypts a text that is stored elsewhere, bound to its address; `unseal` decrypts it. */
   seal(address: CredentialAddress, text: string): Promise<Envelope>
   unseal(address: CredentialAddress, envelope: Envelope): Promise<string>
-  /** The secrets themselves, for a connection: all of them, or the named fields. */
+  /** Decrypts all secrets, or the named fields, for a connection. */
   open(owner: SecretOwner, fields?: readonly string[]): Promise<Record<string, string>>
-  /** Rewraps all that is sealed under the current key while reads go on; says how much it changed, and how much it cannot. */
+  /**
+   * Rewraps all encrypted data with the current key while reads continue. Returns how many rows changed and how many
+   * are unreadable.
+   */
   rotate(): Promise<{ rewrapped: number; lost: number }>
-  /** Throws `credential-key-lost` where what is stored is sealed with a key that the ring lacks, unless that one is given up. */
+  /** Throws `credential-key-lost` if the key ring lacks the storage's key, unless `lostKeys` contains it. */
   check(lostKeys?: readonly string[]): Promise<void>
 }
 
 export interface CredentialDeps {
   storage: Storage
   keyRing: KeyRing
-  /** Where else something is kept that this store sealed. */
+  /** Other collections with data that this store encrypted. */
   sealed?: readonly EncryptedCollection[]
 }
 

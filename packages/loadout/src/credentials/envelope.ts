@@ -1,4 +1,7 @@
-/** Seal and open one secret: a data key of its own encrypts it, the key ring wraps the data key, both bound to its address. */
+/**
+ * Envelope encryption of one secret: its own data key encrypts it, the key ring wraps the data key, and both are bound
+ * to its address.
+ */
 import type { CredentialAddress, Envelope } from '../schema/records/credential.ts'
 import { bind, decrypt, encrypt, fromBase64, importKey, KEY_BYTES, randomBytes, toBase64 } from './aes.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -23,7 +26,7 @@ export async function open(ring: KeyRing, address: CredentialAddress, envelope: 
   return new TextDecoder().decode(plain)
 }
 
-/** The same secret under the ring's current key. Only the data key is wrapped anew. */
+/** Wraps the data key with the ring's current key; the ciphertext stays. */
 export async function rewrap(ring: KeyRing, address: CredentialAddress, envelope: Envelope) {
   const boundTo = addressBytes(address)
   const dataKey = await ring.unwrap(envelope.keyId, fromBase64(envelope.wrappedKey), boundTo)

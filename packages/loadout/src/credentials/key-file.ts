@@ -1,4 +1,4 @@
-/** The key ring of a local host: a file that only its owner can read, made at the first start. Node only. */
+/** Key ring of a local host: a file that only its owner can read, created at the first start. Node only. */
 
 import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -16,12 +16,12 @@ const keyFile = z.object({
 })
 type KeyFile = z.infer<typeof keyFile>
 
-/** Opens the file, or makes it. The first key in it is the current one. */
+/** Opens or creates the file. The first key is the current one. */
 export async function keyFileRing(path: string): Promise<KeyRing> {
   return ringOf(await readOrCreate(path))
 }
 
-/** Puts a new key first. Rows are rewrapped by `credentials.rotate()`; then the old key can be taken out. */
+/** Adds a new current key. After `credentials.rotate()` the old key can be removed. */
 export async function addKey(path: string): Promise<KeyRing> {
   const current = await readOrCreate(path)
   const next: KeyFile = { version: 1, keys: [await newKey(), ...current.keys] }
@@ -37,7 +37,7 @@ async function readOrCreate(path: string): Promise<KeyFile> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = await writeDraft(path, { version: 1, keys: [await newKey()] })
   try {
-    // Two first starts at once: the one that links first made the key, the other reads it.
+    // If two processes start at once, the first link wins and the other process reads its key.
     await link(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

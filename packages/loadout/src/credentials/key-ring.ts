@@ -1,11 +1,10 @@
-/**
- * Who holds the keys that wrap the data keys. A cloud KMS is one more file that returns this; so are the local key
- * file, the master key of the environment, and a browser's own key.
- */
+/** Holds the keys that wrap data keys: a key file, a master key from the environment, a browser key, or a cloud KMS. */
 export interface KeyRing {
-  /** The key that wraps what is written now. */
+  /** ID of the key that wraps new data. */
   currentKeyId(): Promise<string>
   wrap(dataKey: Uint8Array, boundTo: Uint8Array): Promise<{ keyId: string; wrapped: Uint8Array }>
-  /** Throws `credential-key-lost` where the ring does not have that key, `credential-unreadable` where it does not fit. */
+  /**
+   * Throws `credential-key-lost` if the ring lacks the key, and `credential-unreadable` if the data does not match it.
+   */
   unwrap(keyId: string, wrapped: Uint8Array, boundTo: Uint8Array): Promise<Uint8Array>
 }

@@ -1,4 +1,4 @@
-/** Keys from the environment of a multi-user host: `LOADOUT_MASTER_KEY`, refused where it is weak. */
+/** Key ring from `LOADOUT_MASTER_KEY`, for multi-user hosts. Weak keys are refused. */
 import { HostError } from '../errors.ts'
 import { fromBase64, importKey, KEY_BYTES, toBase64 } from './aes.ts'
 import { aesKeyRing } from './aes-key-ring.ts'
@@ -7,8 +7,8 @@ import type { KeyRing } from './key-ring.ts'
 const MIN_DISTINCT_BYTES = 16
 
 /**
- * One key, or several for a rotation: `new-key,old-key`, the first is the current one. A key is 32 bytes in base64 or
- * hex; its id is made from it, or given as `id:key`.
+ * One key, or several for a rotation: `new-key,old-key`. The first is the current one. A key is 32 bytes in base64 or
+ * hex, with an optional ID: `id:key`.
  */
 export async function masterKeyRing(setting: string): Promise<KeyRing> {
   const keys = await Promise.all(
@@ -35,7 +35,7 @@ async function readKey(text: string, position: number) {
   return { id: colon > 0 ? text.slice(0, colon) : await keyIdOf(bytes), key: await importKey(bytes) }
 }
 
-/** A short id that tells keys apart and nothing about them. */
+/** A short ID that distinguishes keys and reveals nothing about them. */
 export async function keyIdOf(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', bytes as BufferSource)
   return `k${toBase64(new Uint8Array(digest))

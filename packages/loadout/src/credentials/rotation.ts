@@ -1,6 +1,6 @@
 /**
- * Puts all that is sealed under the ring's current key, page by page, while reads and writes go on. Only the data key is
- * wrapped anew. A row that is changed meanwhile is left alone: whoever wrote it sealed it with the current key.
+ * Rewraps all encrypted data with the current key, page by page, while reads and writes continue. Only the data key is
+ * wrapped again. Rows that change meanwhile are skipped, because the writer used the current key.
  */
 import { HostError } from '../errors.ts'
 import type { CredentialAddress, Envelope } from '../schema/records/credential.ts'
@@ -11,15 +11,15 @@ import type { KeyRing } from './key-ring.ts'
 export interface SealedRow {
   id: string
   userId: string
-  /** Where nothing is sealed in it, undefined. */
+  /** Undefined if the row has no encrypted data. */
   sealed?: { address: CredentialAddress; envelope: Envelope } | undefined
-  /** Writes the same with another wrapping, where the row is still as it was read. */
+  /** Writes the new wrapping if the row is unchanged. */
   write(tx: Transaction, wrapping: Wrapping): Promise<boolean>
 }
 
 type Wrapping = Pick<Envelope, 'keyId' | 'wrappedKey'>
 
-/** Where sealed things are kept: its rows after an id, in their order. */
+/** Lists rows with encrypted data after an ID, in order. */
 export type EncryptedCollection = (tx: Transaction, page: { limit: number; after?: string }) => Promise<SealedRow[]>
 
 const PAGE = 500
