@@ -1,24 +1,23 @@
 /**
- * Whether processes are alive, as the others see it. One row a process says until when it counts as alive; it is renewed
- * while anything is held, so what a killed process held is free once its row is over, and what a closed one held at once.
- * A process that cannot write its row for that long counts as gone, and counts again as soon as it can. Clocks must agree
- * to a fraction of the lease.
+ * Process leases. Each process has a row with the time until which it counts as alive, and renews it while a lease is
+ * acquired. What a killed process held is free once its row expires; a closed process deletes its row. A process that
+ * cannot write its row counts as dead until it can. Clocks must agree to a fraction of the lease.
  */
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 
 export interface ProcessLease {
-  /** This process, as others know it. */
+  /** ID of this process. */
   readonly processId: string
-  /** Resolves once others see this process as alive; they do until all that was held is let go. */
+  /** Resolves once other processes see this process as alive. The returned function releases the lease. */
   acquire(): Promise<() => void>
-  /** Lets go of everything: nothing of this process counts from here on. */
+  /** Deletes the row, so that nothing of this process counts as alive. */
   close(): Promise<void>
 }
 
 export interface ProcessLeaseOptions {
-  /** How long a process that says nothing counts as alive. @default 30_000 */
+  /** Milliseconds without a heartbeat after which a process counts as dead. @default 30_000 */
   leaseMs?: number | undefined
 }
 
@@ -73,19 +72,18 @@ export function createProcessLease(storage: Storage, { leaseMs = LEASE_MS }: Pro
       timer.stop()
       await beating?.catch(() => {})
       if (until === 0) return
-      // What cannot be taken away now is over with its lease.
+      // If the delete fails, the row expires by itself.
       await storage.transaction(ACCESS, (tx) => tx.delete('processes', processId)).catch(() => false)
     },
   }
 }
 
-/** Whether a process counts as alive. */
 export async function isAlive(tx: Transaction, processId: string): Promise<boolean> {
   const row = await tx.get('processes', processId)
   return row !== undefined && row.aliveUntil > new Date()
 }
 
-/** Ticks between start and stop, and keeps no process from its end. */
+/** The timer is `unref`ed, so it does not keep the process alive. */
 function createTimer(everyMs: number, tick: () => void) {
   let timer: ReturnType<typeof setInterval> | undefined
   return {

@@ -1,6 +1,6 @@
 /**
- * Takes away what is over, whoever's it is: nothing stays behind in the storage. Once at the start and then every so often,
- * in small pieces, behind everything else. Several processes may do it at once: what one took away, another does not find.
+ * Deletes expired rows of all users: at startup and then every 15 minutes, in small pages, in the background. Several
+ * processes may run it at once.
  */
 
 import type { Collection, ListQuery, Row, Storage, Transaction } from '../storage/storage.ts'
@@ -8,21 +8,21 @@ import { DAY_MS } from '../util/durations.ts'
 import { isAlive } from './heartbeat.ts'
 
 export interface Housekeeping {
-  /** Begins, and waits for nothing. */
+  /** Starts in the background. */
   start(): void
-  /** Takes away all that is over by now. How many rows went, those that go with them not counted. */
+  /** Deletes all expired rows. Returns their number, without cascaded ones. */
   sweep(now?: Date): Promise<number>
   stop(): Promise<void>
 }
 
-/** What is over in one collection. */
+/** Expiry rule of one collection. */
 interface Rule<C extends Collection = Collection> {
   collection: C
   id: keyof Row<C> & string
   expired: NonNullable<ListQuery<C>['between']>
-  /** Whether it is needed all the same. */
+  /** Whether an expired row must stay. */
   isProtected?: (tx: Transaction, row: Row<C>) => Promise<boolean>
-  /** A row that is used again: it goes only where this field is as it was when it was looked at. */
+  /** For rows that may be used again: delete only if this field is unchanged since the read. */
   unchanged?: keyof Row<C> & string
 }
 
@@ -30,16 +30,16 @@ const caller = 'housekeeping'
 const EVERY_MS = 15 * 60_000
 const PAGE = 200
 const HOUR_MS = DAY_MS / 24
-/** People look up what they answered, and what they used. */
+/** Users look up past approvals and usage. */
 const APPROVALS_RETENTION_MS = 7 * DAY_MS
 const USAGE_RETENTION_MS = 8 * DAY_MS
 const RUNS_RETENTION_MS = 30 * DAY_MS
-/** Counters of runs begin with windows of a year, and count as long. */
+/** Run counters use windows of one year. */
 const YEAR_MS = 365 * DAY_MS
-/** What a dead process left may be shipped that much later. */
+/** Entries of a dead process may ship up to this much later. */
 const REMOVALS_RETENTION_MS = YEAR_MS
 
-/** What searches keep, and for how many days without use. */
+/** Search data: days without use after which rows expire. */
 const UNUSED_RETENTION_DAYS = [
   ['loadedTools', 'loadedToolId', 'usedAt', 365],
   ['toolUses', 'toolUseId', 'lastUsedAt', 180],
@@ -61,7 +61,7 @@ export function createHousekeeping(storage: Storage, everyMs = EVERY_MS): Housek
     })
     return sweeping
   }
-  // What cannot be taken away now is taken away the next time.
+  // A failed sweep is repeated at the next tick.
   const tick = () => void sweep().catch(() => {})
   return {
     sweep,
@@ -133,7 +133,7 @@ function rulesAt(now: number): Rule[] {
       collection: 'signInLinks',
       id: 'linkId',
       expired: { field: 'expiresAt', to: before(0) },
-      // Whether somebody operates already is asked under this one.
+      // The setup link records whether the host has an operator.
       isProtected: async (_, { kind }) => kind === 'setup',
     }),
     rule({
@@ -151,7 +151,7 @@ function rulesAt(now: number): Rule[] {
   ]
 }
 
-/** Windows that ended before: all of last year's, and those since that are not a year's. */
+/** Usage windows that have ended: last year's, and later ones that are shorter than a year. */
 function expiredUsage(end: number): Array<{ from?: Date; to: Date }> {
   const year = Math.floor((end + USAGE_RETENTION_MS) / YEAR_MS) * YEAR_MS
   const within = (start: number) => ({
@@ -190,7 +190,7 @@ async function remove(
   for (const row of rows) {
     const rowId = String(row[id])
     if (await isProtected?.(tx, row as never)) continue
-    // Written as it was, the row is ours until the end of the transaction; who came between keeps it.
+    // Writing the unchanged value locks the row until the transaction ends; a concurrent change keeps the row.
     const same = unchanged === undefined ? {} : { [unchanged]: row[unchanged] }
     if (unchanged !== undefined && !(await tx.update(collection, rowId, { set: same, where: same }))) continue
     if (await tx.delete(collection, rowId)) removed++
