@@ -1,4 +1,7 @@
-/** What the SDK or an authorization server says when a sign-in fails, in our words: theirs are anybody's, and not shown. */
+/**
+ * Maps sign-in failures of the SDK and of authorization servers to our own messages. Their texts are untrusted and not
+ * shown.
+ */
 import {
   AuthorizationServerMismatchError,
   InsecureTokenEndpointError,
@@ -11,7 +14,7 @@ import { HostError } from '../errors.ts'
 
 const CODE = /^[a-z][a-z_]{1,60}$/
 
-/** The code that an authorization server gave, where it is one. */
+/** OAuth error code, if it is well-formed. */
 export const errorCode = (code: unknown) => (typeof code === 'string' && CODE.test(code) ? code : 'an unknown reason')
 
 export function signInError(thrown: unknown): HostError {
@@ -39,7 +42,7 @@ export function signInError(thrown: unknown): HostError {
   )
 }
 
-/** The server wants credentials, and describes no way to sign in: a token is all that can help. */
+/** The server requires credentials and describes no sign-in, so only a token can help. */
 export const tokenNeeded = (cause: unknown) =>
   new HostError('sign-in-failed', {
     detail: 'The server answered 401 and offers no sign-in.',
@@ -47,7 +50,7 @@ export const tokenNeeded = (cause: unknown) =>
     cause,
   })
 
-/** Which two issuers differ, and who can correct it: signing in again gives the same answer. */
+/** Names both issuers and who can fix the mismatch; another sign-in gives the same result. */
 function mismatch({ kind, expected, received }: IssuerMismatchError): [detail: string, action: string] {
   if (kind === 'metadata')
     return [
@@ -62,7 +65,7 @@ function mismatch({ kind, expected, received }: IssuerMismatchError): [detail: s
 
 const MAX_ISSUER_LENGTH = 200
 
-/** An issuer is a server's own text: only a URL of ordinary characters is repeated. */
+/** An issuer is untrusted text, so only an http(s) URL is shown. */
 function formatIssuer(issuer: string | undefined): string {
   if (issuer === undefined) return 'none'
   const url = issuer.length <= MAX_ISSUER_LENGTH ? URL.parse(issuer) : null
@@ -75,7 +78,7 @@ const TRANSIENT_CODES = new Set<string>([
   OAuthErrorCode.TooManyRequests,
 ])
 
-/** Whether the authorization server said no for good, and not only now. */
+/** Whether the authorization server's refusal is permanent. */
 export const isFinal = (thrown: unknown) => thrown instanceof OAuthError && !TRANSIENT_CODES.has(thrown.code)
 
 function findHostError(thrown: unknown): HostError | undefined {

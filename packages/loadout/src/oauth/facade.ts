@@ -1,4 +1,4 @@
-/** Sign-in as apps offer it: by the user and the toolkit's name. What belongs to another does not exist. */
+/** Sign-in API for apps, by user and toolkit name. Toolkits of other users are `not-found`. */
 import { HostError } from '../errors.ts'
 import type { SignInView } from '../schema/toolkit/sign-in.ts'
 import type { Registry } from '../toolkits/registry.ts'
@@ -7,18 +7,21 @@ import type { ImportedTokens } from './flow/imported-tokens.ts'
 import type { Callback, OAuthService, SignInLink } from './service.ts'
 
 export interface SignIns {
-  /** A link for the user to open, good once and for ten minutes. */
+  /** Creates a link for the user; it works once and for 10 minutes. */
   start(userId: string, toolkit: string): Promise<SignInLink>
-  /** Who a callback is for, and of which toolkit: to be shown to whoever came back, where nothing else says who that is. */
+  /** Returns the user and toolkit of a callback, for a confirmation page without a session. */
   whose(state: string): Promise<{ userId: string; toolkit: string; name: string }>
   /**
-   * What the user brings back. With `userId` only that user's own link is taken; without it whoever holds the link is
-   * believed, so ask them first whether the account is theirs.
+   * Completes a sign-in. With `userId` it only accepts that user's link. Without it anyone with the link is accepted,
+   * so ask first whether the account is theirs.
    */
   finish(callback: Callback, expected?: { userId: string }): Promise<{ userId: string; toolkit: string }>
-  /** Tokens that the app has of this user already: kept, used and renewed like those of a sign-in here. */
+  /** Imports tokens that the app already has; they are stored, used and refreshed like those of a sign-in. */
   give(userId: string, toolkit: string, tokens: ImportedTokens): Promise<void>
-  /** Forgets the user's tokens of a toolkit, and revokes them where its server can; an operator also ends the app's own. */
+  /**
+   * Deletes the user's tokens and revokes them if the server supports it. An operator also ends the app's shared
+   * session.
+   */
   disconnect(userId: string, toolkit: string, caller?: { isOperator: boolean }): Promise<{ revoked: boolean }>
   view(userId: string, toolkit: string): Promise<SignInView | undefined>
 }
@@ -26,18 +29,18 @@ export interface SignIns {
 export interface SignInsDeps {
   signIns: OAuthService
   registry: Pick<Registry, 'find'>
-  /** Looks at the server anew: what it offers may only be known now. */
+  /** Refreshes the catalog, because a server may list more tools after a sign-in. */
   refresh(stored: StoredToolkit, userId: string): Promise<unknown>
 }
 
-/** Who comes back waits so long for the tools, and no longer. */
+/** Milliseconds that `finish` waits for the tools. */
 const REFRESH_TIMEOUT_MS = 5000
 
 export function createSignIns({ signIns, registry, refresh }: SignInsDeps): SignIns {
   const resolveState = async (state: string) => {
     const { userId, uscoId } = await signIns.whose(state)
     const stored = await registry.find(userId, uscoId).catch((error: unknown) => {
-      // The toolkit is gone, and with it whatever the link was for.
+      // The toolkit was removed, so its link is invalid.
       throw HostError.is(error) && error.code === 'not-found' ? new HostError('sign-in-link-invalid') : error
     })
     return { userId, stored }
@@ -66,7 +69,7 @@ export function createSignIns({ signIns, registry, refresh }: SignInsDeps): Sign
   }
 }
 
-/** Signed in is signed in, whatever comes of the look. */
+/** A failed refresh must not fail the sign-in. */
 async function settleWithin(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<void>((resolve) => {

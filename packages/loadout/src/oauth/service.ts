@@ -1,6 +1,6 @@
 /**
- * Who is signed in where. One door for connections (`authFor`), for people who sign in (`start`, `finish`, `disconnect`) and
- * for what is shown of it (`view`).
+ * OAuth sign-ins: request auth for connections (`authFor`), the sign-in flow (`start`, `finish`, `disconnect`) and its
+ * status (`view`).
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { RequestAuth } from '../connections/connection.ts'
@@ -28,33 +28,33 @@ export interface SignInLink {
   expiresAt: Date
 }
 
-/** What the callback of a sign-in brings. */
+/** Parameters of a sign-in callback. */
 export interface Callback {
   state: string
   code?: string | undefined
   iss?: string | undefined
-  /** The authorization server said no. */
+  /** Error code of the authorization server. */
   error?: string | undefined
 }
 
 export interface OAuthService {
-  /** For a connection of this user. Undefined where nobody can sign in. */
+  /** Request auth for a user's connection; undefined if nobody can sign in. */
   authFor(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined
-  /** A link to open, for this user alone. */
+  /** Creates a sign-in link for this user. */
   start(stored: StoredToolkit, userId: string): Promise<SignInLink>
-  /** Whose link a state belongs to. `sign-in-link-invalid` where it is not good. */
+  /** Returns the owner of a state, or throws `sign-in-link-invalid`. */
   whose(state: string): Promise<{ userId: string; uscoId: string }>
-  /** Ends a sign-in that its person came back from. A state is good once. */
+  /** Completes a sign-in. A state works once. */
   finish(stored: StoredToolkit, userId: string, callback: Callback): Promise<void>
-  /** Keeps tokens that the app has already, as if this user had signed in. */
+  /** Stores tokens that the app already has, as if the user had signed in. */
   give(stored: StoredToolkit, userId: string, tokens: ImportedTokens): Promise<void>
-  /** Forgets the tokens, and revokes them where the server can. What the app has for all only an operator ends. */
+  /** Deletes the tokens and revokes them if possible. Only operators may end a shared session. */
   disconnect(stored: StoredToolkit, userId: string, isOperator?: boolean): Promise<{ revoked: boolean }>
-  /** Undefined where nobody signed in, and nobody has to as far as is known. */
+  /** Undefined if nobody signed in and no sign-in is required. */
   view(stored: StoredToolkit, userId: string): Promise<SignInView | undefined>
-  /** The toolkit is gone: nothing of anybody's sign-in to it stays. */
+  /** Deletes all sign-ins of a removed toolkit. */
   forgetToolkit(uscoId: string): Promise<void>
-  /** What must not be repeated: tokens as they are now, as far as this process knows them. */
+  /** Tokens to redact, as far as this process has read them. */
   secretsOf(stored: StoredToolkit, userId: string): readonly string[]
 }
 
@@ -63,13 +63,13 @@ export interface SignInDeps {
   store: SessionStore
   events: Emitter
   options: SignInOptions
-  /** The guarded fetch, by whose toolkit it is for. */
+  /** Guarded fetch of a tier. */
   fetchFor(tier: Tier): FetchLike
-  /** Throws unless a person may be sent there for such a toolkit. */
+  /** Throws unless a user may be sent to the URL. */
   assertAllowed(url: URL, tier: Tier): Promise<void>
-  /** The record with its secrets in it. */
+  /** Returns the record with its secrets filled in. */
   fill(stored: StoredToolkit): Promise<RemoteServer>
-  /** Connections of this user start anew. */
+  /** Reconnects the user's connections. */
   onChanged(uscoId: string, userId: string): Promise<void>
 }
 
@@ -129,7 +129,7 @@ class StoredSignIns implements OAuthService {
     const target = await this.#targetFor(stored, userId)
     const flow = await this.#links.consume(target, callback.state)
     const session = await this.#exchange(target, flow, callback).catch(async (error: unknown) => {
-      // The link that is shown is used up.
+      // The visible link is used, so the state must update.
       await onChanged(stored.uscoId, userId)
       throw error
     })
@@ -250,13 +250,13 @@ const MAX_STATE = 200
 
 const keyOf = ({ userId, toolkit }: { userId: string; toolkit: string }) => JSON.stringify([userId, toolkit])
 
-/** A person's own; of a toolkit that needs none, its owner's. */
+/** The user, or the toolkit's owner for grants without a user. */
 const ownerOf = (stored: StoredToolkit, userId: string, server: RemoteServer) => ({
   userId: isClientCredentials(settingsOf(server)) ? stored.userId : userId,
   toolkit: stored.uscoId,
 })
 
-/** Those that the record names: its server, and the identity provider of an enterprise. */
+/** Hosts that the record names: the server, and an enterprise identity provider. */
 function hostsOf(server: RemoteServer): string[] {
   const { idpTokenEndpoint } = settingsOf(server)
   return [server.url, idpTokenEndpoint].flatMap((text) => (text && URL.parse(text)?.hostname) || [])

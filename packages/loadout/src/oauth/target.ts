@@ -1,4 +1,4 @@
-/** Whose sign-in to which server: what all of this folder works on. */
+/** Target of a sign-in: owner, server and settings. */
 import type { FetchLike, OAuthClientMetadata } from '@modelcontextprotocol/client'
 import type { SecretOwner } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
@@ -8,27 +8,27 @@ import type { SignInSession } from './session/session.ts'
 export type OAuthSettings = Omit<Extract<Auth, { type: 'oauth' }>, 'type'>
 
 export interface SignInTarget {
-  /** Who the tokens are for. */
+  /** Owner of the tokens. */
   owner: SecretOwner
-  /** The toolkit's name for people. */
+  /** Display name of the toolkit. */
   toolkit: string
   serverUrl: string
-  /** With its secrets in it. */
+  /** OAuth settings with secrets filled in. */
   settings: OAuthSettings
-  /** The guarded fetch, as `oauthFetch` makes it. */
+  /** Guarded fetch from `oauthFetch`. */
   fetch: FetchLike
-  /** Whose the toolkit's own client is, where it has one: this issuer's, where it was nobody's yet. */
+  /** Issuer that the toolkit's own client is bound to; binds it to `issuer` if it is unbound. */
   boundIssuer(issuer: string): Promise<string>
-  /** Throws unless a person may be sent there. */
+  /** Throws unless a user may be sent to the URL. */
   assertAllowed(url: URL): Promise<void>
 }
 
 export interface SignInOptions {
-  /** Where people come back to after they signed in. Without it nobody can sign in through this host. */
+  /** URL that users return to after a sign-in. Without it nobody can sign in through this host. */
   redirectUrl?: string | (() => string | undefined)
-  /** The https URL at which this host tells who it is (a client id metadata document). */
+  /** https URL of this host's client ID metadata document. */
   clientMetadataUrl?: string
-  /** What authorization servers show to people. @default 'Loadout' */
+  /** Name that authorization servers show. @default 'Loadout' */
   clientName?: string
 }
 
@@ -38,10 +38,10 @@ export const settingsOf = ({ auth }: RemoteServer): OAuthSettings => {
   return settings
 }
 
-/** Whether tokens are had without a person. */
+/** Whether tokens are issued without a user. */
 export const isClientCredentials = ({ grant = 'authorization_code' }: OAuthSettings) => grant !== 'authorization_code'
 
-/** Whether another token can be had without the person. */
+/** Whether a new token can be issued without the user. */
 export const isRenewable = ({ tokens }: SignInSession, { settings }: Pick<SignInTarget, 'settings'>) =>
   tokens.refresh_token !== undefined || isClientCredentials(settings)
 
@@ -49,13 +49,13 @@ export function redirectUrlOf({ redirectUrl }: SignInOptions): string | undefine
   return typeof redirectUrl === 'function' ? redirectUrl() : redirectUrl
 }
 
-/** Whether a session is of this server and this client: a record that was changed does not inherit tokens. */
+/** Whether a session belongs to this server and client: a changed record does not inherit tokens. */
 export function isFor(session: SignInSession, { serverUrl, settings }: SignInTarget): boolean {
   const { clientId } = settings
   return session.serverUrl === serverUrl && (clientId === undefined || session.client.client_id === clientId)
 }
 
-/** Who we are, for authorization servers. */
+/** Client metadata for authorization servers. */
 export function clientMetadataOf(options: SignInOptions, redirectUrl: string): OAuthClientMetadata {
   return {
     client_name: options.clientName ?? 'Loadout',
@@ -65,10 +65,7 @@ export function clientMetadataOf(options: SignInOptions, redirectUrl: string): O
   }
 }
 
-/**
- * A page that a person may be sent to: on the web, over https, or on this machine where `http` is all there is. The address
- * was judged by the guard; this is about what a browser would do with it.
- */
+/** Throws unless the URL is a web page: https, or http on this machine. The guard has already checked the address. */
 export function assertPage(url: URL): void {
   const local = url.hostname === 'localhost' || url.hostname === '127.0.0.1' || url.hostname === '[::1]'
   if (url.protocol === 'https:' || (url.protocol === 'http:' && local)) return

@@ -1,6 +1,6 @@
 /**
- * Links for people to sign in with: one that is open for the same is given again, a new one is made once however many ask. One
- * that was given is good until it is used, or for its ten minutes; a newer one does not take it away.
+ * Sign-in links. An open link for the same purpose is reused, and concurrent requests create one link. A link works
+ * once and for 10 minutes, also if a newer one exists.
  */
 import { HostError } from '../../errors.ts'
 import { signInError } from '../errors.ts'
@@ -11,14 +11,14 @@ import { redirectUrlOf, type SignInOptions, type SignInTarget } from '../target.
 import { beginFlow, type Challenge, type Clients, issuerOf } from './authorize.ts'
 import { findFlow, newState, readFlows, rowMarks, type SignInFlow } from './flow.ts'
 
-/** Sign-ins for want of a scope that was asked for already: more of them do not help. */
+/** Sign-ins for a scope that was already requested; more do not help. */
 const MAX_REPEATS = 1
-/** Sign-ins for want of ever more: a server that goes on is not believed. */
+/** Sign-ins for additional scopes, after which the server is not trusted. */
 export const MAX_STEP_UPS = 3
 const HALF_LIFE_MS = 5 * 60_000
 const MAX_OPEN = 8
 const MAX_RACES = 10
-/** No link is open. */
+/** Row values without open links. */
 export const NO_LINKS = { sealed: { 'oauth.flow': null }, set: { stateHash: null, stateUntil: null } } as const
 
 export class SignInLinks {
@@ -29,7 +29,7 @@ export class SignInLinks {
     this.#deps = deps
   }
 
-  /** The error that a call ends with, with the link to open. */
+  /** Error of a call, with the link to open. */
   async signInNeeded(target: SignInTarget, challenge: Challenge, attempts: AuthAttempts): Promise<HostError> {
     if (attempts.repeats > MAX_REPEATS)
       return new HostError('sign-in-needed', {
@@ -48,7 +48,7 @@ export class SignInLinks {
     }
   }
 
-  /** The link that is open, where it is for the same; else a new one, made once however many ask. */
+  /** Returns a reusable open link, or creates one. */
   link(target: SignInTarget, challenge: Challenge, attempts: AuthAttempts): Promise<SignInFlow> {
     const { userId, toolkit } = target.owner
     const key = JSON.stringify([userId, toolkit, challenge.scope ?? ''])
@@ -59,7 +59,7 @@ export class SignInLinks {
     return pending
   }
 
-  /** The flow of a state, which is then gone: of many who bring the same state, one succeeds. */
+  /** Removes and returns the flow of a state; of several callers with the same state, one succeeds. */
   consume({ owner }: SignInTarget, state: string): Promise<SignInFlow> {
     const { store } = this.#deps
     return retryOnConflict(async () => {
@@ -102,7 +102,7 @@ export class SignInLinks {
   }
 }
 
-/** Another process that was faster is looked at again, and its link is as good. */
+/** Retries after a concurrent write, because the other process's link may be reusable. */
 async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -113,7 +113,7 @@ async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Links that nobody followed count too. */
+/** Unused links count too. */
 function countStepUps(attempts: AuthAttempts, open: readonly SignInFlow[]): AuthAttempts {
   if (attempts.stepUps === 0) return attempts
   const stepUps = Math.max(attempts.stepUps, ...open.map((flow) => flow.stepUps + 1))

@@ -1,4 +1,4 @@
-/** The two halves of a sign-in with a person: a link to open, and what comes back from it. */
+/** Authorization code flow: `beginFlow` creates the link, `finishFlow` exchanges the code. */
 import {
   auth,
   DpopSession,
@@ -16,13 +16,13 @@ import type { SignInFlow } from './flow.ts'
 import { FlowProvider, type FlowProviderDeps } from './flow-provider.ts'
 import { preregisteredClient } from './preregistered-client.ts'
 
-/** What the server said as it refused. */
+/** Challenge of the server's 401 or 403. */
 export interface Challenge {
   resourceMetadataUrl?: URL | undefined
   scope?: string | undefined
 }
 
-/** Clients by the authorization server that knows them. */
+/** Registered clients by issuer. */
 export type Clients = Record<string, StoredOAuthClientInformation>
 
 export interface Begin {
@@ -77,14 +77,14 @@ export async function beginFlow(begin: Begin): Promise<SignInFlow> {
   }
 }
 
-/** Whether the server answered 401 and nothing at its origin describes a sign-in: neither for the resource, nor for a client. */
+/** Whether the server's origin describes no sign-in: neither resource metadata nor authorization server metadata. */
 function offersNoSignIn({ result }: FlowProvider, { challenge, target }: Begin): boolean {
   const { resourceMetadata, authorizationServerMetadata } = result.discovery ?? {}
   const isDescribed = resourceMetadata !== undefined || authorizationServerMetadata !== undefined
   return result.discovery !== undefined && !isDescribed && !challenge.resourceMetadataUrl && !target.settings.clientId
 }
 
-/** What the person brings back. */
+/** Parameters of the callback. */
 export interface Returned {
   code: string
   iss?: string | undefined
@@ -122,11 +122,11 @@ export type TokenOrigin = Pick<
   SignInFlow,
   'serverUrl' | 'resource' | 'scope' | 'repeats' | 'stepUps' | 'client' | 'discovery'
 > & {
-  /** Missing where the tokens are bound to no key of ours. */
+  /** Undefined if the tokens are not bound to a DPoP key. */
   dpopKey: SignInFlow['dpopKey'] | undefined
 }
 
-/** What is kept once there are tokens, however they were had. */
+/** Creates the stored session of any grant. */
 export function sessionOf(origin: TokenOrigin, tokens: StoredOAuthTokens): SignInSession {
   const { serverUrl, resource, scope, repeats, stepUps, client, discovery, dpopKey } = origin
   return {
@@ -149,7 +149,7 @@ export function sessionOf(origin: TokenOrigin, tokens: StoredOAuthTokens): SignI
 export const issuerOf = (discovery: SignInFlow['discovery'] | undefined) =>
   discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl ?? ''
 
-/** The toolkit's own client, or the one that was registered there before. */
+/** The toolkit's own client, or the one registered at the issuer. */
 function clientsFor({ target, clients }: Begin): FlowProviderDeps['clientAt'] {
   const { clientId } = target.settings
   return (issuer) => (clientId === undefined ? clients[issuer] : preregisteredClient(target, { clientId, issuer }))

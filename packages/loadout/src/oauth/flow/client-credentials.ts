@@ -1,4 +1,4 @@
-/** Tokens without a person: by the client's own credentials, by an assertion of a workload, or by an enterprise's identity provider. */
+/** Grants without a user: client credentials, a workload's assertion, or an enterprise identity provider. */
 import {
   type AddClientAuthentication,
   auth,
@@ -50,7 +50,7 @@ export async function fetchClientCredentials(
   return sessionOf({ serverUrl, resource, scope, ...attempts, client, discovery, dpopKey }, tokens)
 }
 
-/** An assertion that was refused is not shown a second time. */
+/** A refused assertion is not sent again. */
 function once(
   prepare: (scope: string | undefined) => Promise<URLSearchParams>,
 ): OAuthClientProvider['prepareTokenRequest'] {
@@ -81,7 +81,7 @@ function requireAssertion({ assertion }: OAuthSettings): string {
   return assertion
 }
 
-/** The enterprise's identity provider says who this is, for this one server (SEP-990). */
+/** Requests an identity assertion for this server from the identity provider (SEP-990). */
 async function identityGrant({ settings, fetch: fetchFn }: SignInTarget, provider: FlowProvider): Promise<string> {
   const { idpTokenEndpoint, idpClientId, idpClientSecret, idToken } = settings
   if (idpTokenEndpoint === undefined) throw missing('idpTokenEndpoint')

@@ -1,7 +1,7 @@
 /**
- * The SDK's view of one sign-in. It never hands out tokens, so that the SDK cannot refresh behind our back; it knows what
- * was discovered only on the way back, so that a server that moves to another authorization server is noticed (SEP-2352);
- * and what it learns is kept by whoever made it, not by itself.
+ * The SDK's OAuth provider for one sign-in. It returns no tokens, so that the SDK cannot refresh them. It returns
+ * discovery only in `finishFlow`, so that a change of the authorization server is detected (SEP-2352). Results are in
+ * `result`; the caller stores them.
  */
 import type {
   AddClientAuthentication,
@@ -23,16 +23,16 @@ export interface FlowProviderDeps {
   clientMetadataUrl?: string | undefined
   state?: string | undefined
   dpop: DpopSession
-  /** The client at an authorization server, where there is one already. */
+  /** Existing client at an authorization server. */
   clientAt(issuer: string): Client | Promise<Client>
-  /** On the way back: what was known on the way there. */
+  /** Stored flow, when the callback is handled. */
   flow?: SignInFlow | undefined
-  /** For grants without a person. */
+  /** For grants without a user. */
   prepareTokenRequest?: OAuthClientProvider['prepareTokenRequest'] | undefined
   addClientAuthentication?: AddClientAuthentication | undefined
 }
 
-/** What came of it. */
+/** Data that the SDK saved during the flow. */
 export interface FlowState {
   client?: StoredOAuthClientInformation
   discovery?: OAuthDiscoveryState

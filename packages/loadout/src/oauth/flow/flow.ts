@@ -1,6 +1,6 @@
 /**
- * One sign-in on its way: made when its link is, kept sealed until the person comes back with the code. Several may be open:
- * a link that was given stays good for its ten minutes, whoever asks for another one meanwhile.
+ * One pending sign-in, stored encrypted from its link until the callback. Several may be open, and each link stays
+ * valid for 10 minutes.
  */
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import { z } from 'zod'
@@ -10,9 +10,9 @@ import type { StoredDpopKey } from '../session/session.ts'
 const anyObject = z.record(z.string(), z.unknown())
 
 const flow = z.object({
-  /** What the link carries and the callback must bring. */
+  /** Secret in the link that the callback must return. */
   state: z.string().min(20),
-  /** Where the person goes. */
+  /** Authorization URL for the user. */
   url: z.string(),
   verifier: z.string(),
   discovery: anyObject,
@@ -33,7 +33,7 @@ export type SignInFlow = Omit<z.infer<typeof flow>, 'discovery' | 'client' | 'dp
   dpopKey: StoredDpopKey
 }
 
-/** Those that are still good, the oldest first. */
+/** Unexpired flows, oldest first. */
 export function readFlows(value: unknown): SignInFlow[] {
   if (!Array.isArray(value)) return []
   const flows = value.flatMap((entry) => {
@@ -43,14 +43,16 @@ export function readFlows(value: unknown): SignInFlow[] {
   return flows.filter(({ expiresAt }) => expiresAt > Date.now())
 }
 
-/** What the row says of them: another mark with every link that comes or goes, so that two writers do not miss each other. */
+/**
+ * Row columns for these flows. The hash changes with every added or removed link, so that concurrent writers conflict.
+ */
 export async function rowMarks(flows: readonly SignInFlow[]): Promise<Pick<SignInRow, 'stateHash' | 'stateUntil'>> {
   if (flows.length === 0) return { stateHash: null, stateUntil: null }
   const until = Math.max(...flows.map(({ expiresAt }) => expiresAt))
   return { stateHash: await sha256(flows.map(({ state }) => state).join(' ')), stateUntil: new Date(until) }
 }
 
-/** Where to look for it, and 256 bits that nobody can guess, as text for a URL. */
+/** Row ID and 256 random bits, URL-safe. */
 export function newState(signInId: string): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   const secret = btoa(String.fromCharCode(...bytes))
@@ -62,7 +64,7 @@ export function newState(signInId: string): string {
 
 export const signInIdOf = (state: string) => state.slice(0, Math.max(0, state.indexOf('.')))
 
-/** Compared by hash, so that how long it takes tells nothing. */
+/** Compares hashes, so that timing reveals nothing. */
 export async function findFlow(flows: readonly SignInFlow[], state: string): Promise<SignInFlow | undefined> {
   const wanted = await sha256(state)
   const hashes = await Promise.all(flows.map((entry) => sha256(entry.state)))

@@ -1,6 +1,6 @@
 /**
- * Tokens that an app has already, from a sign-in of its own: kept like those of a sign-in here, and renewed like them. They are
- * taken only where the server names the authorization server that they are of; a renewal needs the client that they were given to.
+ * Imports tokens from the app's own sign-in; they are stored and refreshed like ours. They must come from the
+ * authorization server that the toolkit's server names, and a refresh needs the client that they were issued to.
  */
 import { discoverOAuthServerInfo, type StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import { z } from 'zod'
@@ -17,12 +17,12 @@ const token = z.string().min(1, 'must not be empty').max(16_384)
 const importedTokens = z.strictObject({
   accessToken: token,
   refreshToken: token.optional(),
-  /** When the access token ends. Without it, it holds until the server refuses it. */
+  /** Expiry of the access token. Without it the token is used until the server refuses it. */
   expiresAt: z.union([z.date(), z.iso.datetime({ offset: true }).transform((text) => new Date(text))]).optional(),
   scope: z.string().max(4096).optional(),
-  /** The authorization server that gave them. */
+  /** Authorization server that issued the tokens. */
   issuer: z.url().max(4096).optional(),
-  /** The client that they were given to. @default the toolkit's own, or the one that was registered here before */
+  /** Client that the tokens were issued to. @default the toolkit's own client, or the registered one */
   clientId: z.string().min(1).max(4096).optional(),
   clientSecret: token.optional(),
 })

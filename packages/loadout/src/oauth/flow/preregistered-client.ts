@@ -1,6 +1,6 @@
 /**
- * A client that somebody registered by hand belongs to the authorization server that it was first used with, for all who use
- * the toolkit: no other one is shown its secret, key or assertion. Saving one of them again lets the next one be the first.
+ * Binds a manually registered client to the authorization server of its first use, for all users of the toolkit. No
+ * other server gets its secret, key or assertion. Saving one of them again resets the binding.
  */
 import type { StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import type { CredentialStore, SecretOwner } from '../../credentials/credential-store.ts'
@@ -10,7 +10,7 @@ import type { OAuthSettings, SignInTarget } from '../target.ts'
 
 const FIELD = 'oauth.issuer'
 
-/** The issuer that the client of a toolkit belongs to: the one that is kept, or else this one from now on. */
+/** Returns the bound issuer, or binds the client to `issuer`. */
 export async function bindClient(
   tx: Transaction,
   credentials: Pick<CredentialStore, 'read' | 'save' | 'clear'>,
@@ -20,13 +20,13 @@ export async function bindClient(
   const text = (await credentials.read(tx, keeper, [FIELD]))[FIELD]
   const binding = text === undefined ? undefined : (JSON.parse(text) as { issuer: string; savedAt: string })
   if (binding?.savedAt === savedAt) return binding.issuer
-  // Of two who come first at once, one meets the row of the other, and looks again.
+  // If two processes bind at once, one conflicts and retries.
   await credentials.clear(tx, keeper, [FIELD])
   await credentials.save(tx, keeper, { [FIELD]: JSON.stringify({ issuer, savedAt }) })
   return issuer
 }
 
-/** When the secrets of its auth were given. A new key of the key ring does not change it. */
+/** Version of the auth secrets; key rotation does not change it. */
 async function lastSaved(tx: Transaction, { userId, toolkit }: SecretOwner): Promise<string> {
   const rows = await tx.list('credentials', { where: { userId, toolkit } })
   const authRows = rows.filter(({ field }) => field.startsWith('auth.'))
@@ -36,7 +36,7 @@ async function lastSaved(tx: Transaction, { userId, toolkit }: SecretOwner): Pro
     .join(', ')
 }
 
-/** The toolkit's own client, for this authorization server. Throws where it is another's. */
+/** Returns the toolkit's client. Throws if it is bound to another issuer. */
 export async function preregisteredClient(
   { settings, boundIssuer }: Pick<SignInTarget, 'settings' | 'boundIssuer'>,
   { clientId, issuer }: { clientId: string; issuer: string },

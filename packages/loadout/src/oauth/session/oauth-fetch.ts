@@ -1,17 +1,16 @@
 /**
- * The fetch for everything that sign-in asks of authorization servers: guarded, with a deadline, and following no redirect:
- * what carries a code, a token or a secret is sent to the place that was named, and where documents lead the SDK asks anew.
- * Only the hosts that the toolkit itself names are reached as the toolkit is; what servers name is reached as users' servers
- * are, whoever set the toolkit up.
+ * Fetch for authorization servers: guarded, with a deadline, and without redirects, so that codes, tokens and secrets
+ * only reach the named URL. The SDK follows redirects of documents itself. Hosts in the record use the toolkit's tier;
+ * hosts that servers name use the user tier.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 
 export interface OAuthFetches {
-  /** For the hosts that the toolkit names. */
+  /** For hosts in the record. */
   own: FetchLike
   ownHosts: readonly string[]
-  /** For all others. */
+  /** For all other hosts. */
   others: FetchLike
 }
 
@@ -29,7 +28,7 @@ export function oauthFetch({ own, ownHosts, others }: OAuthFetches): FetchLike {
   }
 }
 
-/** The SDK looks at some answers twice, which only a whole one can be. They are small, and the guard bounds them. */
+/** Buffers the response, because the SDK reads some of them twice. The guard limits their size. */
 async function whole(response: Response): Promise<Response> {
   const { status, headers } = response
   const text = await response.text()

@@ -1,4 +1,4 @@
-/** A new token for an old one. What the authorization server refuses for good ends the session; what passes is thrown. */
+/** Refreshes an access token. A final refusal ends the session; a temporary failure is thrown. */
 import { DpopSession, refreshAuthorization } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 import { isFinal } from '../errors.ts'
@@ -6,7 +6,10 @@ import { defined } from '../flow/authorize.ts'
 import type { SignInTarget } from '../target.ts'
 import { endOf, importKey, type SignInSession } from './session.ts'
 
-/** The session with its new token; undefined where only the person can help. One that still holds goes on until its end. */
+/**
+ * Returns the refreshed session; undefined if the user must sign in. A session whose token is still valid (`holds`) is
+ * kept.
+ */
 export async function renewSession(
   target: SignInTarget,
   session: SignInSession,
@@ -33,7 +36,7 @@ export async function renewSession(
   }
 }
 
-/** It is not asked for again. */
+/** Drops a refused refresh token, so that it is not used again. */
 function withoutRefresh(session: SignInSession): SignInSession {
   const { refresh_token: _gone, ...tokens } = session.tokens
   return { ...session, tokens }

@@ -1,4 +1,4 @@
-/** Sessions for requests: renewed where that helps, and ended where only the person can. */
+/** Token source of requests: refreshes sessions, and ends them if the user must sign in again. */
 import { computeScopeUnion, discoverOAuthServerInfo } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 import { signInError } from '../errors.ts'
@@ -15,7 +15,7 @@ import type { SessionStore } from './session-store.ts'
 export interface TokenSourceDeps {
   store: SessionStore
   links: SignInLinks
-  /** Told of what a session is now. */
+  /** Called with the current session, to redact its tokens. */
   onSession(target: SignInTarget, current: CurrentSession): void
 }
 
@@ -32,7 +32,7 @@ export class SessionTokenSource implements TokenSource {
     this.#deps = deps
   }
 
-  /** The same promise as long as nothing changes, so that who holds it knows what is in it. */
+  /** Returns the same promise until the session changes, so that callers can cache by identity. */
   current(target: SignInTarget): Promise<CurrentSession> {
     const reading = this.#deps.store.current(target.owner)
     const cached = this.#checked.get(reading)
@@ -52,14 +52,14 @@ export class SessionTokenSource implements TokenSource {
   async handleRefusal(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
     const { store } = this.#deps
     const current = await this.current(target)
-    // Another request has been given another one meanwhile.
+    // Another request has already renewed the session.
     if (current.generation !== seen.generation && current.session && !refusal.needsMore) return current
     if (isClientCredentials(target.settings)) return this.#renewClientCredentials(target, seen, refusal)
     const { session } = current
     if (refusal.needsMore && session)
       throw await this.#deps.links.signInNeeded(target, widenScope(session, refusal), nextAttempts(session, refusal))
     if (session && (await this.#isSameIssuer(target, session, refusal))) return this.#renew(target, current, false)
-    // Tokens of another authorization server, or none: they are of no use here.
+    // Tokens of another authorization server are useless here.
     if (session && !(await store.end(target.owner, current.generation))) {
       const latest = await store.current(target.owner)
       if (latest.session && latest.generation !== current.generation) return latest
@@ -67,7 +67,9 @@ export class SessionTokenSource implements TokenSource {
     throw await this.#deps.links.signInNeeded(target, refusal, NO_ATTEMPTS)
   }
 
-  /** One that the server did not refuse holds until its end, whatever comes of the renewal. */
+  /**
+   * `isAccepted`: the server did not refuse the token, so it stays valid until it expires, even if the renewal fails.
+   */
   async #renew(target: SignInTarget, seen: CurrentSession, isAccepted: boolean): Promise<CurrentSession> {
     const renewOwn = async (session: SignInSession | undefined) =>
       session && isFor(session, target) ? renewSession(target, session, isAccepted && !isOver(session)) : undefined
@@ -79,7 +81,7 @@ export class SessionTokenSource implements TokenSource {
     throw await this.#deps.links.signInNeeded(target, {}, NO_ATTEMPTS)
   }
 
-  /** Its credentials were refused: with the same ones it is tried once more, for a token that was too old. */
+  /** Requests a new token with the same credentials, unless the refused token is new. */
   async #renewClientCredentials(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
     if (seen.session && Date.now() - seen.session.obtainedAt < JUST_NOW_MS)
       throw new HostError('sign-in-needed', {
@@ -111,7 +113,7 @@ export class SessionTokenSource implements TokenSource {
   }
 }
 
-/** What was asked for before, and what the server wants beside it. */
+/** Previous scopes plus those that the server requires. */
 function widenScope(session: SignInSession, { scope, resourceMetadataUrl }: Refusal): Challenge {
   return { resourceMetadataUrl, scope: computeScopeUnion(session.scope, scope) ?? scope }
 }

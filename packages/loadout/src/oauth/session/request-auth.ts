@@ -1,7 +1,7 @@
 /**
- * Requests of one user to one server, signed with the user's token. A token that is about to end is renewed first; one that
- * the server refuses is renewed once, and the request sent again. Where only the person can help, the request fails with
- * `sign-in-needed` and the link to open. Nothing is sent to another origin than the server's own.
+ * Signs one user's requests to one server. A token that expires soon is renewed first; after a refusal it is renewed
+ * and the request is sent again. If only the user can help, the request fails with `sign-in-needed` and a link. Tokens
+ * are sent to the server's origin only.
  */
 import { type DpopSession, extractWWWAuthenticateParams, type FetchLike, withDpop } from '@modelcontextprotocol/client'
 import type { RequestAuth } from '../../connections/connection.ts'
@@ -11,20 +11,20 @@ import { dpopOf } from './refresh.ts'
 import { type CurrentSession, isDpop, isEnding, isOver, type SignInSession } from './session.ts'
 
 export interface TokenSource {
-  /** The same promise until something changes. */
+  /** Returns the same promise until the session changes. */
   current(target: SignInTarget): Promise<CurrentSession>
-  /** Another session than the one that is about to end. Throws `sign-in-needed` where only the person can help. */
+  /** Renews a session that expires soon. Throws `sign-in-needed` if the user must sign in. */
   renew(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession>
-  /** Another session, after the server refused the one that was seen. Throws as above. */
+  /** Returns another session after a refusal. Throws `sign-in-needed` if the user must sign in. */
   handleRefusal(target: SignInTarget, seen: CurrentSession, challenge: Refusal): Promise<CurrentSession>
 }
 
 export interface Refusal extends Challenge {
-  /** The token is good, but not for this. */
+  /** The token is valid but lacks a scope. */
   needsMore: boolean
 }
 
-/** Refused for want of a token, for a dead one, or for want of a scope: each at most once a request. */
+/** Refusals per request: a missing or expired token, and a missing scope. */
 const MAX_REFUSALS = 2
 
 export function createRequestAuth(tokenSource: TokenSource, target: SignInTarget): RequestAuth {
@@ -35,7 +35,7 @@ class SignedRequests implements RequestAuth {
   readonly #tokenSource: TokenSource
   readonly #target: SignInTarget
   readonly #origin: string
-  /** What was read last, so that it is known at once as long as it holds. */
+  /** Last read session, so that `headers` can be synchronous. */
   #reading: Promise<CurrentSession> | undefined
   #current: CurrentSession | undefined
   readonly #keys = new WeakMap<SignInSession, Promise<DpopSession | undefined>>()
@@ -49,7 +49,7 @@ class SignedRequests implements RequestAuth {
   headers(): readonly string[] | undefined {
     const reading = this.#tokenSource.current(this.#target)
     if (reading !== this.#reading) {
-      // Whoever takes the long way reads it too, and is told what is wrong.
+      // A failed read is reported by the wrapped fetch, which reads again.
       this.#read(reading).catch(() => {})
       return undefined
     }
@@ -84,7 +84,7 @@ class SignedRequests implements RequestAuth {
     try {
       return await this.#tokenSource.renew(this.#target, current)
     } catch (error) {
-      // Ahead of its end it is still good: whatever keeps a new one away may have passed by then.
+      // The token is still valid, and the renewal may succeed later.
       if (!isOver(session)) return current
       throw error
     }
@@ -110,7 +110,7 @@ class SignedRequests implements RequestAuth {
     return fetch(input, { ...init, headers })
   }
 
-  /** One for the life of a session: it remembers what the server gave for the next proof. */
+  /** One DPoP session per sign-in session, because it keeps the server's nonce. */
   #dpopFor(session: SignInSession): () => Promise<DpopSession | undefined> {
     const key = this.#keys.get(session) ?? dpopOf(session)
     this.#keys.set(session, key)

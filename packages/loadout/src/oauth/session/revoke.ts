@@ -1,4 +1,4 @@
-/** Tells the authorization server that tokens are no longer wanted (RFC 7009). Best effort: they are forgotten here anyway. */
+/** Revokes tokens at the authorization server (RFC 7009), best effort: they are deleted here anyway. */
 import { type AuthorizationServerMetadata, selectClientAuthMethod } from '@modelcontextprotocol/client'
 import type { SignInTarget } from '../target.ts'
 import type { SignInSession } from './session.ts'
@@ -7,7 +7,7 @@ export async function revoke(target: SignInTarget, session: SignInSession): Prom
   const endpoint = endpointOf(session.metadata)
   if (endpoint === undefined) return false
   const { access_token, refresh_token } = session.tokens
-  // With the refresh token go all that came of it; the other one is told too, for servers that think otherwise.
+  // Revoking the refresh token should revoke the access token too; both are revoked for servers that do not.
   const tokens = [
     ['refresh_token', refresh_token],
     ['access_token', access_token],
@@ -43,7 +43,7 @@ async function revokeToken(
   }
 }
 
-/** How clients authenticate at the revocation endpoint: as at the token endpoint, unless the server says otherwise (RFC 8414). */
+/** Auth methods of the revocation endpoint; default: those of the token endpoint (RFC 8414). */
 function methodsOf(metadata: AuthorizationServerMetadata | undefined): string[] {
   const { revocation_endpoint_auth_methods_supported: own, token_endpoint_auth_methods_supported: usual } = (metadata ??
     {}) as Record<string, unknown>

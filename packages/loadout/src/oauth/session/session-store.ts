@@ -1,6 +1,6 @@
 /**
- * Sessions of signed-in users, for all processes: read from the cache, renewed by one at a time, replaced only by who saw
- * the latest. The tokens lie in the credential store; the row beside them has the number, the lease and the open link.
+ * Sessions of signed-in users, shared by all processes: cached reads, one renewal at a time, and compare-and-set
+ * writes. Tokens are in the credential store; the row has the generation, the lease and the open links.
  */
 import type { CredentialStore, SecretOwner } from '../../credentials/credential-store.ts'
 import { HostError } from '../../errors.ts'
@@ -11,42 +11,42 @@ import { bindClient } from '../flow/preregistered-client.ts'
 import { type CurrentSession, readSession, type SignInSession } from './session.ts'
 
 export interface Renewal {
-  /** Another session for the one there is; undefined where there can be none. */
+  /** Returns a new session, or undefined if there can be none. */
   renew(session: SignInSession | undefined): Promise<SignInSession | undefined>
-  /** What was had came too late: somebody signed out meanwhile. */
+  /** Called with a new session that is obsolete, because the user signed out meanwhile. */
   discard?(session: SignInSession): Promise<unknown>
 }
 
 export interface SessionStore {
-  /** The same promise until something changes. */
+  /** Returns the same promise until the session changes. */
   current(owner: SecretOwner): Promise<CurrentSession>
-  /** The row as it is now, made where there is none. */
+  /** Returns the row and creates it if missing. */
   ensureRow(owner: SecretOwner): Promise<SignInRow>
-  /** What lies sealed beside the session: the open links, the clients. */
+  /** Reads encrypted data beside the session: open links, clients. */
   sealed(owner: SecretOwner, field: SealedField): Promise<unknown>
-  /** Changes the row and what is sealed, together. */
+  /** Changes the row and the encrypted data in one transaction. */
   write(owner: SecretOwner, change: SignInChange): Promise<void>
-  /** Ends the session that was seen. Whether it was still that one. */
+  /** Ends the session of generation `seen`. Returns whether it was still current. */
   end(owner: SecretOwner, seen: number): Promise<boolean>
-  /** Everything of a sign-in goes, and what was known through it. */
+  /** Deletes the sign-in and the catalog that was read with it. */
   remove(owner: SecretOwner): Promise<void>
   /**
-   * Gets another session than the one that was seen, once over all processes: who comes second waits for the first, and
-   * gets what it got. Who signs in or out meanwhile prevails. What `renew` throws is thrown, and the next may try.
+   * Renews the session of generation `seen`, once across all processes; concurrent callers get the same result. A
+   * sign-in or sign-out meanwhile wins. Errors of `renew` are thrown, and the next caller may retry.
    */
   renew(owner: SecretOwner, seen: number, renewal: Renewal): Promise<CurrentSession>
-  /** The issuer that the given client of a toolkit belongs to; this one, where it belonged to none. */
+  /** Issuer that the toolkit's client is bound to; binds it to `issuer` if it is unbound. */
   boundIssuer(keeper: SecretOwner, issuer: string): Promise<string>
 }
 
 export type SealedField = 'oauth.flow' | 'oauth.clients'
 
 export interface SignInChange {
-  /** Undefined leaves it, null ends it. */
+  /** Undefined keeps the session, null ends it. */
   session?: SignInSession | null
   sealed?: Partial<Record<SealedField, unknown>>
   set?: Partial<Pick<SignInRow, 'stateHash' | 'stateUntil'>>
-  /** Only where the row still says this; otherwise `conflict`. */
+  /** Throws `conflict` unless the row still has these values. */
   where?: Partial<Pick<SignInRow, 'stateHash' | 'leaseHolder' | 'generation'>>
 }
 
@@ -57,7 +57,7 @@ export interface SessionStoreDeps {
 }
 
 const SESSION_FIELD = 'oauth.session'
-/** Longer than any answer of an authorization server is waited for. */
+/** Longer than the timeout of an authorization server. */
 const LEASE_MS = 20_000
 const POLL_MS = 100
 const MAX_RACES = 20
@@ -91,7 +91,7 @@ class SealedSessions implements SessionStore {
 
   async write(owner: SecretOwner, change: SignInChange): Promise<void> {
     const work = () => this.#transaction(owner, (tx) => this.#change(tx, owner, change))
-    // Two who write the first row, or the same one, at once: where nothing was demanded of it, the second follows.
+    // Without `where`, the later of two concurrent writes wins.
     await (change.where === undefined ? retryOnConflict(work) : work())
   }
 
@@ -146,7 +146,7 @@ class SealedSessions implements SessionStore {
     }
   }
 
-  /** Whether it was still the one to replace. */
+  /** Returns whether the row was still unchanged. */
   async #replace(owner: SecretOwner, change: SignInChange): Promise<boolean> {
     try {
       await this.write(owner, change)
@@ -157,7 +157,7 @@ class SealedSessions implements SessionStore {
     }
   }
 
-  /** Waits while another process holds it; `newer` where that one got what was wanted. */
+  /** Waits while another process holds the lease. `newer`: that process has renewed the session. */
   async #takeLease(owner: SecretOwner, seen: number, holder: string): Promise<'taken' | 'newer'> {
     const deadline = Date.now() + LEASE_MS * 2
     for (;;) {
@@ -191,7 +191,7 @@ class SealedSessions implements SessionStore {
         if (row) await tx.update('signIns', row.signInId, { set: NO_LEASE, where: { leaseHolder: holder } })
       })
     } catch {
-      // It ends by itself.
+      // The lease expires by itself.
     }
   }
 
@@ -200,7 +200,7 @@ class SealedSessions implements SessionStore {
   }
 
   async #load(owner: SecretOwner): Promise<CurrentSession> {
-    // The number first: a session that is newer than its number is at worst renewed once more.
+    // Generation first: a session newer than its generation is at worst renewed once more.
     const row = await this.#transaction(owner, (tx) => find(tx, owner))
     const secrets = await this.#deps.credentials.open(owner, [SESSION_FIELD])
     return { session: readSession(secrets[SESSION_FIELD]), generation: row?.generation ?? 0 }
@@ -210,7 +210,7 @@ class SealedSessions implements SessionStore {
     const row = await ensure(tx, owner)
     const generation = row.generation + (session === undefined ? 0 : 1)
     const next = { ...(session === undefined ? {} : columnsOf(session)), ...set, generation, updatedAt: new Date() }
-    // What another process wrote in between is not written over.
+    // Must not overwrite a concurrent write.
     const unchanged = { generation: row.generation, ...where }
     if (!(await tx.update('signIns', row.signInId, { set: next, where: unchanged }))) throw new HostError('conflict')
     const fields = { ...sealed, ...(session === undefined ? {} : { [SESSION_FIELD]: session }) }

@@ -1,6 +1,6 @@
 /**
- * What is kept of a signed-in user, sealed as one value: the tokens, whose they are, and the client that they were given to.
- * It holds for one URL of one authorization server. Where either changes, it is void.
+ * Stored session of a signed-in user, encrypted as one value: tokens, issuer and client. It is valid for one server URL
+ * and one authorization server.
  */
 
 import type {
@@ -24,11 +24,11 @@ const stored = z.object({
   /** Milliseconds since 1970. */
   expiresAt: z.number().nullable(),
   obtainedAt: z.number(),
-  /** What was asked for. What was granted may be less, and asking for the same again does not change that. */
+  /** Requested scopes. The granted ones may be fewer, and repeating the request does not change that. */
   scope: z.string().optional(),
-  /** How often a sign-in was asked for again that did not help. */
+  /** Number of repeated sign-ins that did not help. */
   repeats: z.number().int().default(0),
-  /** How often the server asked for more than was granted. */
+  /** Number of times the server required more scopes. */
   stepUps: z.number().int().default(0),
   dpopKey: anyObject.optional(),
 })
@@ -40,7 +40,7 @@ export type SignInSession = Omit<z.infer<typeof stored>, 'metadata' | 'client' |
   tokens: StoredOAuthTokens
 }
 
-/** A session and the number that says whether it is still the latest. */
+/** A session and its generation. */
 export interface CurrentSession {
   session: SignInSession | undefined
   generation: number
@@ -52,10 +52,10 @@ export function readSession(text: string | undefined): SignInSession | undefined
   return read.success ? (read.data as unknown as SignInSession) : undefined
 }
 
-/** Far enough ahead that a request does not arrive with a token that has just ended. */
+/** Milliseconds before expiry, so that a token does not expire in transit. */
 const AHEAD_MS = 60_000
 
-/** Whether a new token should be had now: a minute ahead, or the last tenth of a short life. */
+/** Whether to renew now: `AHEAD_MS` before expiry, or in the last tenth of a shorter lifetime. */
 export function isEnding({ expiresAt, obtainedAt }: SignInSession, now = Date.now()): boolean {
   if (expiresAt === null) return false
   return now >= expiresAt - Math.min(AHEAD_MS, (expiresAt - obtainedAt) / 10)
@@ -63,7 +63,7 @@ export function isEnding({ expiresAt, obtainedAt }: SignInSession, now = Date.no
 
 export const isOver = ({ expiresAt }: SignInSession, now = Date.now()) => expiresAt !== null && now >= expiresAt
 
-/** Ten years: what is longer is a mistake of the server, and no date. */
+/** Ten years; a longer lifetime is a mistake of the server. */
 const MAX_SECONDS = 10 * 365 * 86_400
 
 export function endOf({ expires_in }: StoredOAuthTokens, now = Date.now()): number | null {
@@ -71,14 +71,14 @@ export function endOf({ expires_in }: StoredOAuthTokens, now = Date.now()): numb
   return now + Math.min(expires_in, MAX_SECONDS) * 1000
 }
 
-/** How often it was asked for more, or for the same again. */
+/** Counts of repeated sign-ins and of step-ups. */
 export type AuthAttempts = Pick<SignInSession, 'repeats' | 'stepUps'>
 
 export const NO_ATTEMPTS: AuthAttempts = { repeats: 0, stepUps: 0 }
 
 export const isDpop = ({ tokens }: SignInSession) => tokens.token_type.toLowerCase() === 'dpop'
 
-/** The key that a session's tokens are bound to, as JSON. */
+/** DPoP key of the session's tokens, as JSON. */
 export interface StoredDpopKey extends Pick<DpopKeyPair, 'publicJwk' | 'thumbprint' | 'alg'> {
   privateJwk: JsonWebKey
 }
@@ -98,9 +98,9 @@ export async function importKey(key: StoredDpopKey): Promise<DpopKeyPair> {
   return { privateKey, publicKey, publicJwk, thumbprint, alg }
 }
 
-/** Scopes are words in a row. */
+/** OAuth scopes are space-separated. */
 const splitScope = (scope = '') => scope.split(' ').filter(Boolean)
 
-/** Whether all of them are among the others. */
+/** Whether all scopes are among `wider`. */
 export const isWithin = (scope: string, wider: string | undefined) =>
   splitScope(scope).every((word) => splitScope(wider).includes(word))
