@@ -1,4 +1,4 @@
-/** Remote servers: Streamable HTTP, and the old HTTP+SSE where a server speaks only that. */
+/** Connects to remote servers over Streamable HTTP, or over HTTP+SSE if the server supports only that. */
 import { type FetchLike, SSEClientTransport } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 import type { RemoteServer } from '../../schema/toolkit/server.ts'
@@ -11,9 +11,9 @@ import { withOriginHeaders } from './origin-headers.ts'
 import { StreamableTransport, throwRateLimits } from './streamable-transport.ts'
 
 export interface HttpOptions {
-  /** Everything that leaves goes through it. */
+  /** Used for all requests. */
   fetch: FetchLike
-  /** The short way for calls, which leaves by the same door. */
+  /** Fast path for `tools/call`; same SSRF guard as `fetch`. */
   preparePost?: PreparePost
   clientVersion: string
 }
@@ -33,7 +33,7 @@ export function httpConnections(options: HttpOptions): OpenConnection {
     } catch (error) {
       if (target.only === 'modern') throw otherEraOnly(error, target.only)
       if (!mayBeOldServer(error)) throw error
-      // Where the old way fails too, the first failure is the one that explains.
+      // If SSE fails too, the first error explains more.
       return openSse({ target: { ...target, verdict: { era: 'legacy' } }, hooks, options }).catch(() => {
         throw error
       })
@@ -74,14 +74,14 @@ async function openSse({ target, hooks, options }: Opening): Promise<Connection>
   const signed = withAuth(withSecrets(options.fetch, server.url, secretHeaders(server)), target.auth)
   const fetch = throwRateLimits(rejectCrossOriginRedirects(signed))
   const transport: SSEClientTransport = new SSEClientTransport(new URL(server.url), {
-    // A new stream would be a new session that nobody shook hands with: the end of the first is the end.
+    // A second stream would be a new session without a handshake, so the end of the stream ends the session.
     fetch: singleStream(fetch, () => void transport.close().catch(() => {})),
   })
   const legacy = { ...target, verdict: { era: 'legacy' as const, transport: 'sse' as const } }
   return openSession({ transport, kind: 'sse', target: legacy, hooks, clientVersion: options.clientVersion })
 }
 
-/** Secrets are added here and only for their own origin: the SDK also asks other hosts, for metadata of sign-in. */
+/** Adds secrets for the server's origin only, because the SDK also requests sign-in metadata from other hosts. */
 function withSecrets(fetch: FetchLike, url: string, secrets: Record<string, string>): FetchLike {
   return Object.keys(secrets).length === 0 ? fetch : withOriginHeaders(fetch, url, secrets)
 }
@@ -95,12 +95,12 @@ function authHeaders({ auth }: RemoteServer): Record<string, string> {
   return auth.type === 'headers' ? auth.headers : {}
 }
 
-// An old server answers a POST to its stream's address with 400, 404 or 405 (the protocol says so).
+// By the protocol, an SSE server answers a POST to its stream URL with 400, 404 or 405.
 function mayBeOldServer(error: unknown): boolean {
   return HostError.is(error) && (error.code === 'protocol-error' || error.code === 'session-lost')
 }
 
-/** Tells when the stream of events ends, and opens no second one. */
+/** Allows one event stream and reports its end. */
 function singleStream(fetch: FetchLike, onEnd: () => void): FetchLike {
   let opened = false
   return async (input, init) => {
@@ -116,7 +116,7 @@ function singleStream(fetch: FetchLike, onEnd: () => void): FetchLike {
   }
 }
 
-/** The same stream. `onEnd` hears of its end, and of a break, at once: the SDK would wait for seconds before it reads again. */
+/** Calls `onEnd` as soon as the stream ends or breaks; the SDK would only notice seconds later. */
 function notifyOnEnd(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream({
@@ -135,7 +135,7 @@ function notifyOnEnd(body: ReadableStream<Uint8Array>, onEnd: () => void): Reada
   })
 }
 
-/** A server may ask to be reconnected at once, for ever; after a few times it is asked less and less often. */
+/** A server may request endless immediate reconnects, so the delay grows after the first three. */
 function createReconnectBackoff() {
   let recent = 0
   return (reconnect: () => void, delay: number) => {

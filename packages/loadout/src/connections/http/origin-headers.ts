@@ -1,13 +1,10 @@
-/**
- * Secrets go only to the origin they belong to, whatever URL is asked for and wherever it redirects to: each hop is looked
- * at by itself. Runs in a browser too.
- */
+/** Sends secrets only to the origin they belong to; every redirect hop is checked. Also runs in browsers. */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { DEFAULT_MAX_REDIRECTS, followRedirects } from './guard/redirects.ts'
 
 /**
- * A fetch that adds `headers` to requests for `origin` and to no others. Headers that a request already carries stay as
- * they are, so that a setting cannot break what the protocol needs.
+ * Returns a fetch that adds `headers` to requests for `origin` only. It keeps headers that the request already has, so
+ * that a setting cannot break the protocol.
  */
 export function withOriginHeaders(fetch: FetchLike, origin: string, headers: Record<string, string>): FetchLike {
   const home = new URL(origin).origin

@@ -1,9 +1,9 @@
 /**
- * The SDK's Streamable HTTP where a request whose stream ends without its answer fails at once, and not at its timeout, and
- * where a request that was given up is given up on the wire too.
+ * The SDK's Streamable HTTP transport with two changes: a request fails as soon as its stream ends without a response,
+ * and a cancelled request is aborted on the wire.
  *
- * A tool call takes the short way where the driver has one. What that way does not know (another answer than a 200 in JSON
- * or events, a stream that can be resumed) goes on in the SDK with the answer that is already there: nothing is sent twice.
+ * Tool calls use the fast path if the driver has one. Responses that it cannot read continue in the SDK's transport
+ * without a second request.
  */
 
 import {
@@ -24,18 +24,18 @@ import type { GuardedInit } from './guard/guarded-init.ts'
 import { rejectCrossOriginRedirects } from './guard/redirects.ts'
 
 export interface StreamableOptions extends StreamableHTTPClientTransportOptions {
-  /** Adds the server's secrets by itself. */
+  /** Adds the server's secrets. */
   fetch: FetchLike
-  /** The same, without the user's token. */
+  /** Same fetch without the user's token. */
   unsigned: FetchLike
-  /** Where the driver has the short way. */
+  /** Undefined if the driver has no fast path. */
   preparePost?: PreparePost | undefined
   secrets: Readonly<Record<string, string>>
-  /** Signs requests, where the server may want its user to sign in; its fetch does that by itself. */
+  /** Signs fast-path requests; `fetch` is already signed. */
   auth?: RequestAuth | undefined
 }
 
-/** Carries the id of a request to the fetch; it goes no further. */
+/** Passes the request ID to `fetch`, which removes the header. */
 const REQUEST_HEADER = 'x-loadout-request'
 const MAX_CONTROLLERS = 1000
 const END_SESSION_MS = 1000
@@ -44,7 +44,7 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
   readonly #responses: ResponseTracker
   readonly #fastCalls: FastCalls | undefined
   readonly #controllers = new Map<string, AbortController>()
-  /** What ends a request on the short way, by its id. */
+  /** Abort functions of fast-path requests, by request ID. */
   readonly #stops = new Map<string, (reason: unknown) => void>()
   readonly #receiver: Receiver = {
     deliver: (message) => this.onmessage?.(message),
@@ -70,8 +70,7 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
   }
 
   /**
-   * Tells the server that its session is over. It is signed with what there is: nobody is asked to sign in for the sake of a
-   * farewell, and nobody waits long for what the server says to it.
+   * Ends the session on the server with the current token: it triggers no sign-in and waits at most `END_SESSION_MS`.
    */
   async endSession(): Promise<void> {
     if (this.sessionId === undefined || this.#responses.isSessionUnknown) return
@@ -105,7 +104,7 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     return prepared && { ...prepared, headers: [...prepared.headers, ...signed] }
   }
 
-  /** Who was refused on the short way asks again on the long one, which can sign anew: nothing was done. */
+  /** After a 401 or 403 on the fast path, the SDK's transport sends the request again, because it can sign it again. */
   #takeOver(request: JSONRPCRequest, options: TransportSendOptions | undefined, response: Response): Promise<void> {
     const isRefused = response.status === 401 || response.status === 403
     if (!this.#auth || !isRefused) return this.#sendBySdk(request, options, response)
@@ -142,7 +141,7 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     this.onerror?.(error)
   }
 
-  /** `ready`: the answer, where it is already there. */
+  /** `ready` is the response, if it already arrived. */
   #sendBySdk(request: JSONRPCRequest, options?: TransportSendOptions, ready?: Response): Promise<void> {
     const id = String(request.id)
     if (ready) this.#responses.ready.set(id, ready)
@@ -180,18 +179,18 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
   }
 }
 
-/** What is known of answers beside what the SDK is told, by the request's id. */
+/** Response details that the SDK does not report, by request ID. */
 class ResponseTracker {
-  /** Why one broke off: the SDK only says that a stream ended. */
+  /** Error that ended a response; the SDK only reports that the stream ended. */
   readonly broken = new Map<string, HostError>()
-  /** Those that are already there. */
+  /** Responses that already arrived. */
   readonly ready = new Map<string, Response>()
-  /** The server no longer knows the session. */
+  /** Set after a 404: the server does not know the session. */
   isSessionUnknown = false
 
   watch(fetch: FetchLike): FetchLike {
     return async (input, init) => {
-      // The SDK makes the headers for this one request; copying them would cost more than the rest of this.
+      // The SDK creates these headers for this request, so they can be changed without a copy.
       const headers = init?.headers instanceof Headers ? init.headers : new Headers(init?.headers)
       const id = headers.get(REQUEST_HEADER)
       if (id === null) return fetch(input, init)
@@ -206,8 +205,7 @@ class ResponseTracker {
   }
 }
 
-/** Turns a 429 into our error where it still has its headers: the SDK's own error drops Retry-After. */
-/** As long as anybody means; who waits decides for themselves how long. */
+/** Upper bound for `Retry-After`, in milliseconds: 24 hours. */
 const MAX_WAIT_MS = 24 * 3_600_000
 
 export function throwRateLimits(fetch: FetchLike): FetchLike {

@@ -1,23 +1,22 @@
 /**
- * A `Response` without the web streams: text and JSON are read from the socket's buffers directly, and a `ReadableStream`
- * exists only once `body` is asked for. It passes for a `Response` everywhere, `instanceof` included; as there, a body is
- * read once.
+ * A `Response` that reads text and JSON from the socket's buffers and creates a `ReadableStream` only if `body` is
+ * used. `instanceof Response` holds, and a body can be read once.
  */
 import type { ResponseBody } from './response-body.ts'
 
 export interface ResponseHead {
   status: number
   statusText: string
-  /** The URL that answered, after redirects. */
+  /** Final URL after redirects. */
   url: string
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   rawHeaders: readonly string[]
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
 
 export class LeanResponse implements Response {
-  // The constructor of Response is the cost that this class is there to save, so only its prototype is taken over.
+  // Skips the expensive constructor of `Response` and only shares its prototype.
   static {
     Object.setPrototypeOf(LeanResponse.prototype, Response.prototype)
   }
@@ -43,7 +42,7 @@ export class LeanResponse implements Response {
     this.#stream = isStream ? body : null
   }
 
-  /** Made when they are asked for: who reads an answer directly never does. */
+  /** Created on first use; the fast path never needs it. */
   get headers(): Headers {
     this.#headers ??= readHeaders(this.#rawHeaders)
     return this.#headers
@@ -58,7 +57,7 @@ export class LeanResponse implements Response {
       this.#stream = this.#source.stream(() => {
         this.#used = true
       })
-      // A body that was read as text shows as a stream that somebody else holds.
+      // A body that was read as text must appear as a locked stream.
       if (this.#used) this.#stream.getReader()
     }
     return this.#stream

@@ -1,6 +1,6 @@
 /**
- * What goes wrong on the wire, as errors of the host. The detail says which step failed and names the origin only: a path
- * or a query may hold a secret.
+ * Maps network errors to `HostError`. The detail names the failed step and the origin only, because a path or query may
+ * contain a secret.
  */
 import { HostError } from '../../../errors.ts'
 
@@ -15,12 +15,12 @@ export function systemErrorCode(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** Whether the connection was closed by the other side. */
+/** Whether the peer closed the connection. */
 export function isReset(error: unknown): boolean {
   return RESET.has(systemErrorCode(error))
 }
 
-/** Whether writing failed, so that the request cannot have arrived whole. */
+/** Whether writing failed, so that the server cannot have received the whole request. */
 export function isUnsent(error: unknown): boolean {
   return isReset(error) && error instanceof Error && 'syscall' in error && error.syscall === 'write'
 }
@@ -49,7 +49,7 @@ export function networkError(error: unknown, origin: string): HostError {
   })
 }
 
-/** Certificates that no authority known here has signed. */
+/** Certificates without a known issuer. */
 const UNKNOWN_ISSUER = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

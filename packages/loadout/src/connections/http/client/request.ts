@@ -1,10 +1,10 @@
 /**
- * One request and its answer, over a pooled connection. Follows no redirects.
+ * Sends one request over a pooled connection and follows no redirects.
  *
- * A request is repeated, once and on a new connection, when a kept connection turns out to be closed before any byte of an
- * answer. What may be done twice (GET, HEAD, OPTIONS, PUT, DELETE, or with an idempotency key) is repeated whatever was
- * sent; a POST only when writing it failed, because then it cannot have arrived whole. A POST that was sent and met a
- * closed connection fails instead: a server that broke down over a call looks the same, and no tool may run twice.
+ * A request is retried once, on a new connection, if a kept-alive connection is closed before the first byte of the
+ * response. Idempotent requests (GET, HEAD, OPTIONS, PUT, DELETE, or with an idempotency key) are retried whatever was
+ * sent. A POST is retried only if writing failed, because then it cannot have arrived. Any other POST fails: the server
+ * may have crashed during the call, and no tool may run twice.
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
@@ -16,7 +16,7 @@ import { LeanResponse } from './lazy-response.ts'
 import { isReset, isUnsent, networkError, tooLarge } from './network-errors.ts'
 import { decode, ResponseBody } from './response-body.ts'
 
-/** What is under way, to be ended together. */
+/** Requests that `close` ends together. */
 export interface InFlight {
   closed: boolean
   requests: Set<ClientRequest>
@@ -25,23 +25,23 @@ export interface InFlight {
 export interface HttpRequest {
   url: URL
   method: string
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   headers: string[]
   payload: Payload | undefined
-  /** Whether the request may arrive twice. */
+  /** Whether the server may receive the request twice. */
   repeatable: boolean
   route: Route
   maxResponseBytes: number
   traffic: InFlight
-  /** Told why a body broke off: who reads a stream may learn only that it did. */
+  /** Called with the error that ended a body; a stream reader may only see that it ended. */
   onBodyFailure?: ((error: HostError) => void) | undefined
 }
 
-/** Who waits for an answer: gets it, or why there is none. */
+/** Callbacks for the response or the failure. */
 export interface ResponseHandlers {
   onAnswer(message: IncomingMessage, body: ResponseBody | undefined): void
   onFailure(error: unknown): void
-  /** Nothing more will arrive of an answer. */
+  /** Called when no more of the response will arrive. */
   onDone(): void
 }
 
@@ -68,7 +68,7 @@ export function sendRequest(outgoing: HttpRequest & { signal: AbortSignal | unde
   })
 }
 
-/** Sends it. What is given back ends it: who waits for the answer, or reads it, gets the reason. */
+/** Sends the request and returns a function that aborts it with a reason. */
 export function startRequest(outgoing: HttpRequest, handlers: ResponseHandlers): (reason: unknown) => void {
   const flight = new Flight(outgoing, handlers)
   flight.send(false)
@@ -81,7 +81,7 @@ class Flight {
   #request: ClientRequest | undefined
   #body: ResponseBody | undefined
   #stopped: { reason: unknown } | undefined
-  /** Whether nothing more will arrive: its connection may already be another's. */
+  /** After this the connection may serve another request. */
   #isOver = false
 
   constructor(outgoing: HttpRequest, handlers: ResponseHandlers) {
@@ -108,7 +108,7 @@ class Flight {
     request.on('error', fail)
     request.on('close', () => {
       traffic.requests.delete(request)
-      // An answer that switches protocols closes the connection without a word.
+      // A response that switches protocols closes the connection without an error.
       if (!settled) fail(closedEarly())
     })
     write(request, payload?.data)
@@ -199,9 +199,9 @@ function hrefWithoutHash(url: URL): string {
   return url.hash ? url.href.slice(0, -url.hash.length) : url.href
 }
 
-/** The body of a request as bytes, with the content type that `fetch` would give it. */
+/** A request body as bytes, with the content type that `fetch` would set. */
 export interface Payload {
-  /** What is written at once. A stream is read while it is sent, and only once. */
+  /** A stream is read while it is sent, and only once. */
   data: string | Uint8Array | Readable
   contentType: string | undefined
 }
@@ -209,13 +209,13 @@ export interface Payload {
 export async function createPayload(body: BodyInit): Promise<Payload> {
   if (body instanceof ReadableStream)
     return { data: Readable.fromWeb(body as WebStream<Uint8Array>), contentType: undefined }
-  // Blobs and forms: the platform knows how to write them.
+  // `Response` serializes blobs and forms.
   const written = new Response(body)
   const contentType = written.headers.get('content-type') ?? undefined
   return { data: new Uint8Array(await written.arrayBuffer()), contentType }
 }
 
-/** The same without waiting, for what is already bytes. */
+/** Synchronous variant for bodies that are already bytes. */
 export function simplePayload(body: BodyInit): Payload | undefined {
   if (typeof body === 'string') return { data: body, contentType: 'text/plain;charset=UTF-8' }
   if (body instanceof URLSearchParams)

@@ -1,7 +1,7 @@
 /**
- * The body of an answer as it arrives: decoded, counted, and held until it is read. Nothing is read ahead of a reader
- * beyond `HOLD_BYTES`, so a small answer frees its connection at once, even unread, and a large one waits in the socket.
- * The limit counts decoded bytes: of the whole body, or of one event in an event stream, which itself may go on for ever.
+ * A response body as it arrives: decoded, measured and buffered. It reads at most `MAX_BUFFERED_BYTES` ahead of its
+ * reader, so a small response frees its connection at once and a large one waits in the socket. `limit` counts decoded
+ * bytes of the whole body, or of one event in an event stream.
  */
 import { Duplex, PassThrough, pipeline, Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
@@ -15,20 +15,20 @@ const RETURN = 13
 
 export interface BodyWatch {
   limit: number
-  /** Whether `limit` is that of one event of an event stream. */
+  /** Whether `limit` applies to each event of an event stream. */
   perEvent: boolean
-  /** The error to give for what went wrong below. */
+  /** Maps a stream error to the error for the reader. */
   explain: (error: unknown) => unknown
-  /** The error for a body beyond the limit. */
+  /** Creates the error for a body above the limit. */
   tooLarge: () => unknown
-  /** Called once, when nothing more will arrive. */
+  /** Called once, when no more data will arrive. */
   onDone: () => void
 }
 
-/** Takes what arrives, as it arrives. */
+/** Receives chunks as they arrive. */
 export interface Sink {
   onChunk(chunk: Buffer): void
-  /** Once, after the last chunk; with the error where the body broke off. */
+  /** Called once after the last chunk, with the error if the body broke off. */
   onEnd(error: unknown): void
 }
 
@@ -54,7 +54,7 @@ export class ResponseBody {
     stream.on('close', () => this.#cutOff(undefined))
   }
 
-  /** All of it. Rejects at the first error. */
+  /** Reads the whole body. Rejects at the first error. */
   async all(): Promise<Buffer> {
     this.#takesAll = true
     this.#stream.resume()
@@ -63,7 +63,7 @@ export class ResponseBody {
     return this.#drain()
   }
 
-  /** For whoever takes it before anything has arrived, in place of the other ways to read it. */
+  /** Streams the body into `sink`; call it before any data arrives and instead of the other readers. */
   consume(sink: Sink): void {
     this.#sink = sink
   }
@@ -74,7 +74,7 @@ export class ResponseBody {
       (chunk) => new Uint8Array(chunk.buffer as ArrayBuffer, chunk.byteOffset, chunk.length),
     )
     const { pipeThrough } = bytes
-    // Text is what event streams are read as, and a decoding stream costs more than the rest of an answer.
+    // Event streams are read as text, and a `TextDecoderStream` costs more than the rest of a response.
     const piped = (transform: unknown, options?: StreamPipeOptions) => {
       if (!(transform instanceof TextDecoderStream) || options || bytes.locked)
         return pipeThrough.call(bytes, transform as never, options)
@@ -85,7 +85,7 @@ export class ResponseBody {
     return Object.assign(bytes, { pipeThrough: piped })
   }
 
-  /** Stops it. The connection is closed unless everything has already arrived. */
+  /** Discards the body, and closes the connection unless everything has arrived. */
   cancel(): void {
     this.#chunks = []
     this.#bufferedBytes = 0
@@ -94,7 +94,7 @@ export class ResponseBody {
     this.#stream.destroy()
   }
 
-  /** Ends it with an error of ours, which readers get before anything still held. */
+  /** Fails the body with `error`; buffered data is dropped. */
   abort(error: unknown): void {
     this.#chunks = []
     this.#fail(error)
@@ -170,7 +170,7 @@ export class ResponseBody {
   }
 }
 
-/** Counts bytes since the start, or since the last blank line. */
+/** Counts bytes since the start, or since the last blank line if `perEvent`. */
 class Meter {
   readonly #limit: number
   readonly #perEvent: boolean
@@ -204,13 +204,13 @@ class Meter {
   }
 }
 
-/** The stream with its content codings undone. An unknown coding is left as it is, as `fetch` does. */
+/** Undoes content codings. A stream with an unknown coding is returned unchanged, as `fetch` does. */
 export function decode(stream: Readable, encoding: string | undefined): Readable {
   if (!encoding || encoding === 'identity') return stream
   const codings = encoding.split(',').map((coding) => coding.trim().toLowerCase())
   const decoders = codings.reverse().map(createDecoder)
   if (decoders.length > MAX_CODINGS || decoders.includes(undefined)) return stream
-  // The last decoder carries the error of all, so the callback has nothing to add.
+  // The last decoder reports all errors, so the callback ignores them.
   return decoders.reduce<Readable>(
     (source, decoder) => pipeline(source, decoder ?? new PassThrough(), () => {}),
     stream,
@@ -224,7 +224,7 @@ function createDecoder(coding: string) {
   return coding === 'identity' ? new PassThrough() : undefined
 }
 
-/** Some servers send deflate bare, some within zlib's frame; the first byte tells which. */
+/** Some servers send raw deflate, some a zlib stream; the first byte tells them apart. */
 async function* inflated(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const chunks = source[Symbol.asyncIterator]()
   const first = await chunks.next()

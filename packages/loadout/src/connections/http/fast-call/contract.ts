@@ -1,43 +1,46 @@
 /**
- * The contract of the short way for a call: a POST of JSON to one URL, whose usual answers are read as text without the
- * web's objects in between. A driver may bring it beside its fetch, and it keeps all that its fetch keeps: the guard, the
- * routes, the limits. Whatever is not usual comes back as a `Response`, for whoever handles those.
+ * Contract of the fast path for `tools/call`: a JSON POST to one URL whose usual responses are read as text, without
+ * web streams. It has the same guard, routes and limits as the driver's fetch. Any other response is returned as a
+ * `Response`.
  */
 import type { HostError } from '../../../errors.ts'
 
-/** For one URL and what is the same in all its requests. Throws unless the URL may be asked for. */
+/** Prepares posts to one URL with fixed headers. Throws unless the URL is allowed. */
 export type PreparePost = (url: URL, headers: Headers) => PostFn
 
-/** Sends one request, and gives what ends it: whoever reads the answer gets the reason. */
+/** Sends one request and returns a function that aborts it with a reason. */
 export type PostFn = (post: DirectPost, reader: ResponseReader) => (reason: unknown) => void
 
 export interface DirectPost {
   body: string
-  /** Beside those of the line: names and values in turn. */
+  /** Headers of this request only; names and values alternate. */
   headers: readonly string[]
-  /** Told why the body of the answer broke off. */
+  /** Called with the error that ended the response body. */
   onBodyFailure?: (error: HostError) => void
 }
 
-/** Exactly one of `onJson`, `onStreamEnd`, `onOther` and `onFailure` comes first; after a stop, `onFailure` may come too. */
+/**
+ * Exactly one of `onJson`, `onStreamEnd`, `onOther` and `onFailure` is called first; after an abort, `onFailure` may
+ * follow.
+ */
 export interface ResponseReader {
-  /** The whole body of an answer in JSON. */
+  /** Whole body of a JSON response. */
   onJson(text: string): void
-  /** The data of one event of a stream. */
+  /** Data of one stream event. */
   onEvent(data: string): void
-  /** The stream is over, or broke off. */
+  /** The stream ended or broke off. */
   onStreamEnd(stream: StreamEnd): void
-  /** An answer that is neither, or not a success. Its body is unread. */
+  /** Any other response; its body is unread. */
   onOther(response: Response): void
-  /** There is no answer, or its JSON broke off. */
+  /** No response arrived, or its JSON broke off. */
   onFailure(error: unknown): void
-  /** Nothing more will arrive. */
+  /** No more data will arrive. */
   onDone(): void
 }
 
 export interface StreamEnd {
-  /** Where the server would go on with it. */
+  /** Event ID to resume the stream from. */
   lastEventId: string | undefined
-  /** How long the server wants us to wait before that. */
+  /** Milliseconds to wait before resuming, from the server. */
   retryMs: number | undefined
 }

@@ -1,16 +1,16 @@
 /**
- * Which requests take the short way, and with which headers: those that the SDK's transport would give them, and the
- * server's secrets. The line is to the server's own URL and follows nothing, so that they leave for no other origin.
+ * Selects requests for the fast path and builds their headers: those that the SDK's transport sends, plus the server's
+ * secrets. Posts go to the server's own URL and follow no redirect, so secrets reach no other origin.
  */
 import { type JSONRPCRequest, PROTOCOL_VERSION_META_KEY, type TransportSendOptions } from '@modelcontextprotocol/client'
 import type { PostFn, PreparePost } from './contract.ts'
 
 const METHOD = 'tools/call'
-/** What goes into a header as it is. Other names have to be encoded, which the SDK knows. */
+/** Names that need no header encoding. The SDK handles all others. */
 const PLAIN_NAME = /^[\w./:-]+$/
 const NO_HEADERS: readonly string[] = []
 
-/** What all requests of a session carry. */
+/** Header values that all requests of a session share. */
 interface Common {
   sessionId: string | undefined
   version: string | undefined
@@ -19,7 +19,7 @@ interface Common {
 
 export interface PreparedPost {
   post: PostFn
-  /** Of this one request: names and values in turn. */
+  /** Headers of this request only; names and values alternate. */
   headers: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export class FastCalls {
     this.#secrets = Object.entries(secrets)
   }
 
-  /** Undefined where the request needs more than the short way can do. */
+  /** Returns undefined if the request needs the SDK's transport. */
   prepare(
     request: JSONRPCRequest,
     session: { sessionId: string | undefined; protocolVersion: string | undefined },
@@ -67,7 +67,7 @@ export class FastCalls {
     if (version) headers.set('mcp-protocol-version', version)
     if (isModern) headers.set('mcp-method', METHOD)
     for (const [header, value] of this.#secrets) if (!headers.has(header)) headers.set(header, value)
-    // It comes with each request.
+    // `mcp-name` differs for each request.
     if (isModern) headers.delete('mcp-name')
     this.#post = this.#preparePost(this.#url, headers)
     this.#common = common
@@ -75,7 +75,7 @@ export class FastCalls {
   }
 }
 
-/** Whether the sender asks for nothing that only the SDK's transport does. */
+/** Whether the options need nothing that only the SDK's transport offers. */
 export function isFastCall(options: TransportSendOptions | undefined): boolean {
   if (options === undefined) return true
   const { headers, resumptionToken, onresumptiontoken, onRequestStreamEnd } = options

@@ -1,7 +1,7 @@
 /**
- * The answer to one request on the short way, read as the SDK's transport reads its own: JSON must be messages, an event
- * that is none is passed over, and a stream that ends without an answer is told at once, unless it can be resumed. That,
- * and every answer of another kind, is taken over by whoever knows how.
+ * Reads the response to one fast-path request like the SDK's transport does: JSON must contain messages, invalid events
+ * are skipped, and a stream that ends without a response is reported at once. Resumable streams and all other responses
+ * are passed to `takeOver`.
  */
 import {
   type JSONRPCMessage,
@@ -16,18 +16,18 @@ export interface DirectCall {
   options: TransportSendOptions | undefined
 }
 
-/** Where answers go. */
+/** Receives messages and failures. */
 export interface Receiver {
   deliver(message: JSONRPCMessage): void
-  /** An event that is no message, or that nobody could take. */
+  /** Reports an event that is no valid message. */
   pass(error: Error): void
-  /** The stream is over without an answer, and nobody will go on with it. */
+  /** The stream ended without a response and cannot be resumed. */
   end(call: DirectCall): void
-  /** There is no answer that could be read. */
+  /** No readable response arrived. */
   fail(call: DirectCall, error: Error): void
-  /** Goes on with this answer. */
+  /** Continues with this response in the SDK's transport. */
   takeOver(call: DirectCall, response: Response): Promise<void>
-  /** Nothing more will arrive for it. */
+  /** No more data will arrive for the call. */
   forget(call: DirectCall): void
 }
 
@@ -37,10 +37,10 @@ interface Settle {
 }
 
 export class FastCallReader implements ResponseReader {
-  /** Given up by us: whatever still happens is nobody's any more. */
+  /** Set when the caller aborts; later events are ignored. */
   isStopped = false
   #hasResponse = false
-  /** Events that wait for their turn. */
+  /** Events to deliver after the current one. */
   #queue: string[] | undefined
   #end: StreamEnd | undefined
   readonly #call: DirectCall
@@ -89,7 +89,7 @@ export class FastCallReader implements ResponseReader {
     }
   }
 
-  /** The SDK hears notifications a moment after they are delivered: an answer right behind must not overtake them. */
+  /** The SDK handles notifications one microtask later, so a response right after them must wait. */
   async #drainInOrder(): Promise<void> {
     const queue: string[] = []
     this.#queue = queue
@@ -125,14 +125,14 @@ export class FastCallReader implements ResponseReader {
   }
 }
 
-/** A stream that says again what another said about being resumed, and ends there. */
+/** An event stream that repeats the resume hints of another stream and ends. */
 function resumeResponse({ lastEventId, retryMs }: StreamEnd): Response {
   const retry = retryMs === undefined ? '' : `retry: ${retryMs}\n`
   const id = lastEventId === undefined ? '' : `id: ${lastEventId}\ndata:\n`
   return new Response(`${retry}${id}\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** The SDK's own check, but for what is plainly a result: its schema costs more than the rest of an answer. */
+/** Skips the SDK's schema for plain results, because that check costs more than the rest of the response. */
 function readMessage(value: unknown): JSONRPCMessage {
   return isPlainResult(value) ? value : parseJSONRPCMessage(value)
 }

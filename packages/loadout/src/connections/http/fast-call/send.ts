@@ -1,6 +1,6 @@
 /**
- * The short way of a call over `node:http`: the same exchange as below the guarded fetch, read as it arrives. Only a 200 in
- * JSON or as an event stream is read here; every other answer is handed over unread.
+ * The fast path over `node:http`. It reads a 200 response with JSON or an event stream; any other response is returned
+ * unread.
  */
 import type { IncomingMessage } from 'node:http'
 import { HostError } from '../../../errors.ts'
@@ -48,7 +48,7 @@ function createHandlers(reader: ResponseReader, url: URL): ResponseHandlers {
 const toResponse = (message: IncomingMessage, body: ResponseBody | undefined, url: URL) =>
   new LeanResponse(responseHead(message, url), body ?? null)
 
-/** Empty where there are several: which of them holds is not for us to say. */
+/** Empty if the response has several content types. */
 function readContentType({ rawHeaders }: IncomingMessage): string {
   let found: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -80,7 +80,7 @@ function eventSink(reader: ResponseReader): Sink {
   let isFirst = true
   return {
     onChunk(chunk) {
-      // Most chunks end with a whole character, and a decoder that remembers costs more than the rest of an event.
+      // Most chunks end at a character boundary, and a stateful decoder costs more than the rest of an event.
       if ((chunk.at(-1) ?? 0) >= 0x80) decoder ??= new TextDecoder('utf-8', { ignoreBOM: true })
       const text = decoder ? decoder.decode(chunk, { stream: true }) : chunk.toString()
       parser.feed(isFirst ? stripBom(text) : text)

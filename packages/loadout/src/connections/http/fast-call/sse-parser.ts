@@ -1,15 +1,15 @@
 /**
- * The events in the text of an event stream, by the WHATWG's rules: lines end with LF, CR or both, an event at an empty
- * line, and what is not ended is none. Text may come in any pieces.
+ * Parses an event stream by the WHATWG rules: a line ends with LF, CR or CRLF, and a blank line ends an event. An
+ * unfinished event is dropped. Input may be split anywhere.
  */
 const LINE_END = /\r\n|\n|\r/
 
 export class SseParser {
-  /** Of the last event that had one. */
+  /** ID of the last event that had one. */
   lastEventId: string | undefined
   retryMs: number | undefined
   readonly #onEvent: (data: string, type: string) => void
-  /** What has come of a line that is not ended yet; joined once, when it is. */
+  /** Pieces of an unfinished line, joined once it ends. */
   #pieces: string[] = []
   #afterReturn = false
   #data: string | undefined
@@ -22,7 +22,7 @@ export class SseParser {
 
   feed(piece: string): void {
     if (piece === '') return
-    // A line that ended with the last piece may have ended with both.
+    // A CR at the end of the last piece and this LF are one line break.
     const text = this.#afterReturn && piece.startsWith('\n') ? piece.slice(1) : piece
     this.#afterReturn = piece.endsWith('\r')
     if (!text.includes('\n') && !text.includes('\r')) {
@@ -57,7 +57,7 @@ export class SseParser {
     this.#data = undefined
     this.#type = ''
     this.#id = ''
-    // Without data it is no event, and its id does not count.
+    // An event without data is ignored, with its ID.
     if (data === undefined) return
     if (id !== '') this.lastEventId = id
     this.#onEvent(data, type)

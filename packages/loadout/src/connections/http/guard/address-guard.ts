@@ -1,8 +1,8 @@
 /**
- * Which hosts and addresses may be reached. An address is judged by what it is, not by how it is spelled: the URL parser
- * has already turned every spelling of an IPv4 address into one, and an IPv4 address inside an IPv6 one is judged as itself.
- * A name is judged by all its answers: one that is not allowed refuses the name, and exactly the judged addresses go to
- * the socket, so that nothing is resolved twice. What is in no known range is refused.
+ * Decides which hosts and addresses may be reached (SSRF guard). It checks the parsed address, not its spelling: the
+ * URL parser normalizes IPv4, and an IPv4 address embedded in IPv6 is checked as IPv4. One blocked address blocks the
+ * whole name, and the socket gets exactly the checked addresses, so that DNS rebinding has no effect. Unknown ranges
+ * are blocked.
  */
 import { lookup as resolveName } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
@@ -14,7 +14,7 @@ export interface HostAddress {
   family: number
 }
 
-/** All addresses of a name. */
+/** Resolves all addresses of a name. */
 export type HostLookup = (hostname: string) => Promise<HostAddress[]>
 
 export interface AddressOptions {
@@ -22,20 +22,20 @@ export interface AddressOptions {
   privateNetwork?: boolean
   /** Names (`intranet.example`, `*.corp.example`), addresses or CIDRs that may be reached although they are private. */
   allow?: readonly string[]
-  /** How names are resolved. @default the system's resolver */
+  /** Resolver. @default the system's resolver */
   lookup?: HostLookup
 }
 
 export interface AddressGuard {
-  /** Throws unless the URL may be asked for. The addresses of a name are judged later, when it is resolved. */
+  /** Throws unless the URL is allowed. Resolved addresses are checked later, by `lookup`. */
   checkUrl(url: URL): void
-  /** Throws unless a socket for `host` may talk to `address`. */
+  /** Throws unless a socket for `host` may connect to `address`. */
   checkAddress(address: string, host: string): void
-  /** For `net.connect`: resolves once and answers only with judged addresses. */
+  /** For `net.connect`: resolves once and returns only checked addresses. */
   lookup: LookupFunction
 }
 
-/** `metadata`: a cloud's credentials for whoever asks. `never`: nothing that a server could be at. */
+/** `metadata`: a cloud metadata service, which hands out credentials. `never`: no server can have this address. */
 type Kind = 'public' | 'private' | 'metadata' | 'never'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
@@ -103,14 +103,14 @@ export function createAddressGuard(options: AddressOptions = {}): AddressGuard {
   }
 }
 
-/** The host of a URL as it is compared: without brackets and the root's dot. */
+/** Host of a URL for comparison: without brackets and without a trailing dot. */
 export function hostOf(url: URL): string {
   const { hostname } = url
   if (hostname.startsWith('[')) return hostname.slice(1, -1)
   return hostname.endsWith('.') ? hostname.replace(/\.+$/, '') : hostname
 }
 
-/** The URL, or an `address-blocked` that does not repeat it: it may hold a secret. */
+/** Throws `address-blocked` without the URL, because the URL may contain a secret. */
 export function parseUrl(input: string | URL): URL {
   if (input instanceof URL) return input
   const url = URL.canParse(input) ? new URL(input) : undefined
@@ -118,7 +118,7 @@ export function parseUrl(input: string | URL): URL {
   throw new HostError('address-blocked', { detail: 'The URL is not valid.', action: 'Correct the URL.' })
 }
 
-/** A matcher for hosts that is written as names, `*.` suffixes, addresses and CIDRs. */
+/** Matches hosts by name, `*.` suffix, address or CIDR. */
 export function readAllowed(entries: readonly string[]) {
   const names = new Set<string>()
   const suffixes: string[] = []
@@ -141,7 +141,7 @@ export function readAllowed(entries: readonly string[]) {
   }
 }
 
-/** An address in its own family: the IPv4 one where it is mapped or translated (NAT64) into IPv6. */
+/** Returns the IPv4 address if it is mapped or translated (NAT64) into IPv6. */
 export function parseAddress(text: string): Address | undefined {
   if (!ipaddr.isValid(text)) return undefined
   const address = ipaddr.process(text)
@@ -163,7 +163,7 @@ function kindOf(address: Address): Kind {
   if (METADATA_ADDRESSES.has(address.toString())) return 'metadata'
   const range = address.range()
   if (PRIVATE_RANGES.has(range)) return 'private'
-  // `unicast` is what is left over: of IPv6 only the block that is handed out is public.
+  // `unicast` means no special range; in IPv6 only the global unicast block is public.
   if (range !== 'unicast' || (isIPv6(address) && !address.match(GLOBAL_UNICAST))) return 'never'
   return 'public'
 }

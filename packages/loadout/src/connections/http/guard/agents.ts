@@ -1,7 +1,7 @@
 /**
- * Pools of kept connections. Every connection made here was looked up by the guard and its peer is judged once more before
- * a byte is written. An idle connection is dropped after `IDLE_MS`, before common servers drop it themselves (5 s), because
- * a request on a connection that the server is just closing fails without our knowing whether it arrived.
+ * Pools of kept-alive connections. The guard resolves every connection, and its peer is checked again before a byte is
+ * written. Idle connections close after `IDLE_MS`, before common servers close them (5 s): a request on a closing
+ * connection fails, and nobody knows whether it arrived.
  */
 import { type Agent, type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https'
@@ -21,14 +21,14 @@ export interface AgentSettings {
   ca: string | undefined
 }
 
-/** How a URL is asked for. */
+/** Route for requests to a URL. */
 export interface Route {
   send: (options: RequestOptions) => ClientRequest
-  /** `fresh`: a new connection, which is closed afterwards. */
+  /** `fresh` uses a new connection and closes it afterwards. */
   agent: (fresh: boolean) => Agent
-  /** Whom the connection goes to, and what is written in the request line. */
+  /** Host and port to connect to, and the path of the request line. */
   target: { host: string; port: string | number; path: string }
-  /** For the proxy, where one is asked: names and values in turn. */
+  /** Headers for the proxy, if any; names and values alternate. */
   headers: string[]
 }
 
@@ -68,7 +68,7 @@ function proxied(url: URL, proxy: ProxyServer, pools: Pools): Route {
   }
 }
 
-/** Each pool is made when it is first needed. */
+/** Creates each pool on first use. */
 function createPools(settings: AgentSettings) {
   const { guard, maxSocketsPerHost: maxSockets, proxy } = settings
   const agents = new Map<string, Agent>()
@@ -97,7 +97,7 @@ interface Common {
   timeout: number
 }
 
-/** Reading all root certificates takes tens of milliseconds: once, and only where there are some to add. */
+/** Reading the root certificates takes tens of milliseconds, so it happens once and only if `ca` is set. */
 function tlsSettings(ca: string | undefined): () => ConnectionOptions {
   let settings: ConnectionOptions | undefined
   return () => {
@@ -106,14 +106,14 @@ function tlsSettings(ca: string | undefined): () => ConnectionOptions {
   }
 }
 
-/** Judges the peer of each new connection and gives up on those that take too long. */
+/** Checks the peer of each new connection and limits the connect time. */
 function withPeerCheck(agent: HttpAgent, { guard, connectTimeoutMs: timeoutMs }: AgentSettings): HttpAgent {
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (options, created) => {
     const socket = connect(options, created)
     if (!(socket instanceof Socket)) return socket
     const host = options.host ?? ''
-    // First of all listeners: what waits to be written is written by a later one.
+    // Runs before the listener that writes pending data.
     socket.prependOnceListener('connect', () => {
       try {
         guard.checkAddress(socket.remoteAddress ?? '', host)
@@ -130,7 +130,7 @@ function withPeerCheck(agent: HttpAgent, { guard, connectTimeoutMs: timeoutMs }:
   return agent
 }
 
-/** TLS to the server, within a connection to the proxy. */
+/** TLS to the server through a proxy connection. */
 function withTunnel(agent: HttpsAgent, settings: AgentSettings, tls: ConnectionOptions): HttpsAgent {
   const { proxy, connectTimeoutMs: timeoutMs } = settings
   if (!proxy) return agent

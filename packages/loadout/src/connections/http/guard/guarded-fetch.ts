@@ -1,10 +1,10 @@
 /**
- * The one fetch for everything that leaves: MCP servers, OAuth metadata, client documents, icons. Node only.
+ * Guarded fetch for all outgoing requests: MCP servers, OAuth metadata, client documents, icons. Node only.
  *
- * Each request, and each hop of its redirects, is judged before a connection is made: its URL, every address of its name,
- * and the peer that answered. Answers are bounded in decoded bytes. Errors are `HostError`s; an abort stays the abort's
- * own reason. It runs on kept `node:http` connections because the global fetch is about half of what a call costs the MCP client.
- * Calls may leave by `preparePost`, which is the same without the web's objects: one guard, one set of routes, one limit.
+ * Each request and each redirect is checked before a connection is made: its URL, every address of its name, and the
+ * connected peer. Responses are bounded in decoded bytes. Errors are `HostError`s; an abort keeps its own reason. It
+ * uses kept-alive `node:http` connections, because the global fetch is about half of the cost of a call. `preparePost`
+ * is the fast path with the same guard, routes and limit.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../../../errors.ts'
@@ -27,37 +27,37 @@ import { DEFAULT_MAX_REDIRECTS, followRedirects } from './redirects.ts'
 export { withOriginHeaders } from '../origin-headers.ts'
 
 export interface GuardOptions extends AddressOptions {
-  /** Largest body of an answer in decoded bytes; in an event stream, of one event. @default 10 MiB */
+  /** Largest response body in decoded bytes; for an event stream, largest event. @default 10 MiB */
   maxResponseBytes?: number
   /** @default 5 */
   maxRedirects?: number
-  /** For name, connection and TLS together. @default 10_000 */
+  /** Milliseconds for DNS, connection and TLS together. @default 10_000 */
   connectTimeoutMs?: number
-  /** A proxy for what leaves. It resolves names itself: behind it only literal addresses are judged here. */
+  /** Outgoing proxy. It resolves names itself, so only literal addresses are checked here. */
   proxy?: ProxySettings
-  /** PEM of certificate authorities beside the system's own. */
+  /** PEM of additional certificate authorities. */
   ca?: string
-  /** Long-lived streams count too, so a limit must leave room for them. @default Infinity */
+  /** Long-lived streams count too, so leave room for them. @default Infinity */
   maxSocketsPerHost?: number
 }
 
 export interface GuardedFetch {
   fetch: FetchLike
-  /** The same for what is no answer of a server: metadata, keys, tokens. No more than 10 MiB, whatever servers may send. */
+  /** Same fetch for metadata, keys and tokens, limited to 10 MiB. */
   documents: FetchLike
-  /** Throws unless the URL could be asked for: where a person is about to be sent there. */
+  /** Throws unless a user may be sent to the URL. */
   assertAllowed(url: URL): Promise<void>
   preparePost: PreparePost
-  /** Ends what is under way and closes all connections. */
+  /** Ends running requests and closes all connections. */
   close(): Promise<void>
 }
 
 const DEFAULT_MAX_RESPONSE_BYTES = 10 * 1024 * 1024
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000
 const ACCEPT_ENCODING = 'gzip, deflate, br'
-/** What may be done twice. */
+/** Idempotent methods. */
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
-/** The connection's own, which a caller has no say in. */
+/** Headers that callers must not set, because the connection sets them. */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
@@ -148,7 +148,7 @@ async function assertAllowed(guard: AddressGuard, url: URL): Promise<void> {
   if (isLiteral(host)) return
   await new Promise<void>((resolve, reject) => {
     guard.lookup(host, { all: true }, (error) => {
-      // A name that is not known here may be known where the person is.
+      // A name that does not resolve here may resolve in the user's network.
       if (HostError.is(error)) reject(error)
       else resolve()
     })
@@ -161,7 +161,7 @@ interface HeaderContext {
   contentType?: string | undefined
 }
 
-/** Names and values in turn, the form that costs `node:http` least. */
+/** Names and values alternate, which is the fastest form for `node:http`. */
 function buildHeaders(caller: Headers, { url, route, contentType }: HeaderContext): string[] {
   const headers = ['host', url.host, ...route.headers]
   caller.forEach((value, name) => {

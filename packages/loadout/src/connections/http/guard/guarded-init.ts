@@ -1,9 +1,9 @@
 import type { HostError } from '../../../errors.ts'
 
-/** What our own callers may say beside the usual. Another fetch ignores it. */
+/** Options of our guarded fetch. Any other fetch ignores them. */
 export interface GuardedInit extends RequestInit {
-  /** Told why the body of the answer broke off. */
+  /** Called with the error that ended the response body. */
   onBodyFailure?: (error: HostError) => void
-  /** Less than the largest answer that is taken. */
+  /** Response limit in bytes, if lower than `maxResponseBytes`. */
   maxBytes?: number
 }

@@ -1,7 +1,7 @@
 /**
- * An operator's HTTP proxy. It resolves names itself, so behind it only the literal check of a URL is ours: that names do
- * not lead into the private network is then the proxy's to see to. The proxy's own address is the operator's word and is
- * not judged. Its password appears in no error.
+ * The operator's HTTP proxy. It resolves names itself, so behind it only literal addresses are checked here, and the
+ * proxy must keep names out of the private network. The proxy's own address is trusted, and its password appears in no
+ * error.
  */
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -14,7 +14,10 @@ import { hostOf, parseAddress, readAllowed } from './address-guard.ts'
 export interface ProxySettings {
   /** `http(s)://[user:password@]host:port` */
   url: string
-  /** As NO_PROXY: names (with their subdomains), `*`, addresses, CIDRs, each also with a port; parted by commas. */
+  /**
+   * Same format as NO_PROXY: names (with subdomains), `*`, addresses and CIDRs, each with an optional port, separated
+   * by commas.
+   */
   noProxy?: string
 }
 
@@ -22,9 +25,9 @@ export interface ProxyServer {
   secure: boolean
   host: string
   port: number
-  /** For the header `proxy-authorization`. */
+  /** Value of the `proxy-authorization` header. */
   authorization: string | undefined
-  /** Whether requests for this URL go through it. */
+  /** Whether requests for this URL use the proxy. */
   serves(url: URL): boolean
 }
 
@@ -58,7 +61,7 @@ function readNoProxy(text: string): (url: URL) => boolean {
 }
 
 function readRule(entry: string): { port: number | undefined; matches: (host: string) => boolean } {
-  // A port follows a name, an IPv4 address or a bracket; a bare IPv6 address has none.
+  // Only a name, an IPv4 address or a bracketed host can have a port.
   const [, host = entry, port] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? []
   const bare = host.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   const matches = bare.includes('/') || parseAddress(bare) ? addressRule(bare) : nameRule(bare)
@@ -82,11 +85,11 @@ export interface TunnelTarget {
   host: string
   port: number
   timeoutMs: number
-  /** For a proxy that is itself reached by https. */
+  /** TLS options for a proxy with an https URL. */
   tls: ConnectionOptions
 }
 
-/** A connection to `target` through the proxy, by CONNECT. Whatever is said over it, the proxy cannot read once TLS is on. */
+/** Opens a connection to `target` through the proxy, by CONNECT. */
 export function openTunnel(proxy: ProxyServer, target: TunnelTarget): Promise<Socket> {
   const authority = `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`
   const send = proxy.secure ? httpsRequest : httpRequest

@@ -1,6 +1,6 @@
 /**
- * Redirects by hand, hop by hop. Every hop is a request of its own for whoever checks requests. To another origin go only
- * headers that say nothing about the caller, and never a body; nothing goes from https to http.
+ * Follows redirects hop by hop, so that each hop is checked like a new request. Another origin gets only neutral
+ * headers and never a body, and https never redirects to http.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../../../errors.ts'
@@ -23,7 +23,7 @@ interface Hop {
   init: RequestInit
 }
 
-/** Sends the request and those that its redirects ask for. `send` must not follow any by itself. */
+/** Sends the request and follows its redirects. `send` must not follow redirects. */
 export async function followRedirects(send: FetchLike, first: Hop, maxRedirects: number): Promise<Response> {
   let hop = first
   for (let hops = 0; ; hops++) {
@@ -38,7 +38,10 @@ export async function followRedirects(send: FetchLike, first: Hop, maxRedirects:
   }
 }
 
-/** Names the target of a redirect to another origin, which MCP's transports do not follow: the request has a body and credentials. */
+/**
+ * Throws for a redirect to another origin and names the target. MCP transports do not follow it, because the request
+ * has a body and credentials.
+ */
 export function rejectCrossOriginRedirects(fetch: FetchLike): FetchLike {
   return async (input, init) => {
     const response = await fetch(input, init)
@@ -94,7 +97,7 @@ function failed({ url }: Pick<Hop, 'url'>, what: string): HostError {
 
 const MAX_TARGET_LENGTH = 300
 
-/** Without its query, which may hold a secret. */
+/** Omits the query, because it may contain a secret. */
 function describeTarget(from: URL, location: string): string {
   const target = URL.parse(location, from.href)
   return target ? `\`${`${target.origin}${target.pathname}`.slice(0, MAX_TARGET_LENGTH)}\`` : 'what is no URL'
