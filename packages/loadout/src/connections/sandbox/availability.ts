@@ -1,4 +1,4 @@
-/** Whether this machine can make a sandbox, found out by making one. What is missing is told with what to do. */
+/** Checks whether this machine can run a sandbox by starting one. Errors name what is missing and how to fix it. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -16,7 +16,7 @@ const NAMESPACES =
 const TIMEOUT_MS = 10_000
 const MAX_OUTPUT_LENGTH = 300
 
-/** Throws `stdio-refused` unless a sandbox can be made. */
+/** Throws `stdio-refused` if no sandbox can start. */
 export async function assertAvailable(groups: ProcessGroups, frame: Frame): Promise<void> {
   if (process.platform !== 'linux')
     throw refused('The sandbox needs Linux.', 'Run the host on Linux, or use a remote server (a URL).')
@@ -53,7 +53,7 @@ function namespacesAreOff(): boolean {
 
 const refused = (detail: string, action: string) => new HostError('stdio-refused', { detail, action })
 
-/** Whether everybody may enter the folder or run the program, and reach it. */
+/** Whether all users may enter the folder or run the program, including all parent folders. */
 export function isWorldAccessible(path: string): boolean {
   const may = (statSync(path).mode & 0o001) !== 0
   return may && (dirname(path) === path || isWorldAccessible(dirname(path)))

@@ -1,8 +1,7 @@
 /**
- * The kernel's account of a whole sandbox: its memory, also of files in it, and its processes. It can be had by root, and by
- * others where the system gave them a part of the tree. Where it cannot be had the limits of each process hold alone.
- * A process is put in before its program starts, so that nothing of it is ever outside. Accounts of hosts that are gone are
- * taken away by the next one: the kernel lets go only of those that nobody is in.
+ * Limits a whole sandbox by cgroup: memory, including its files, and processes. It needs root or a delegated part of
+ * the cgroup tree; without it only the limits per process apply. A process joins its cgroup before its program starts.
+ * Cgroups of dead hosts are removed by the next host.
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -11,16 +10,16 @@ import { dirname, join } from 'node:path'
 import type { SandboxLimits } from './limits.ts'
 
 export interface Cgroup {
-  /** Puts a process in. */
+  /** Adds a process. */
   admit(pid: number): Promise<void>
-  /** Takes the account away, as soon as nobody is in it. */
+  /** Removes the cgroup once it is empty. */
   remove(): Promise<void>
 }
 
 export interface Cgroups {
-  /** A new account with these limits, or undefined where there can be none. */
+  /** Creates a cgroup with these limits; undefined if that is not possible. */
   open(limits: Required<SandboxLimits>): Promise<Cgroup | undefined>
-  /** Takes away what is left. */
+  /** Waits for pending removals. */
   close(): Promise<void>
 }
 
@@ -56,7 +55,7 @@ export function createCgroups(): Cgroups {
   }
 }
 
-/** One tree for all (version 2). A folder with processes cannot have a part with limits, so its parent is tried too. */
+/** Cgroup v2: one tree. A cgroup with processes cannot have limited children, so the parent is tried too. */
 async function unified(name: string, limits: Required<SandboxLimits>): Promise<string[] | undefined> {
   const own = existsSync(join(ROOT, 'cgroup.controllers')) ? await ownPath('') : undefined
   if (own === undefined) return undefined
@@ -64,14 +63,14 @@ async function unified(name: string, limits: Required<SandboxLimits>): Promise<s
     await writeFile(join(parent, 'cgroup.subtree_control'), '+memory +pids').catch(() => {})
     const wanted = { 'memory.max': limits.memoryBytes, 'pids.max': limits.processes }
     const folder = await createFolder(join(parent, name), wanted)
-    // Not every kernel counts what it swaps.
+    // Not every kernel accounts swap.
     if (folder) await writeFile(join(folder, 'memory.swap.max'), '0').catch(() => {})
     if (folder) return [folder]
   }
   return undefined
 }
 
-/** A tree for each (version 1). */
+/** Cgroup v1: one tree per controller. */
 async function separate(name: string, limits: Required<SandboxLimits>): Promise<string[] | undefined> {
   const cgroupPath = async (controller: string) => join(ROOT, controller, (await ownPath(controller)) ?? '/', name)
   const memory = await createFolder(await cgroupPath('memory'), { 'memory.limit_in_bytes': limits.memoryBytes })
@@ -80,7 +79,7 @@ async function separate(name: string, limits: Required<SandboxLimits>): Promise<
   return memory && pids ? [memory, pids] : undefined
 }
 
-/** Where we are ourselves in the tree of a controller. */
+/** This process's path in a controller's tree. */
 async function ownPath(controller: string): Promise<string | undefined> {
   const lines = (await readFile('/proc/self/cgroup', 'utf8').catch(() => '')).split('\n')
   return lines.map((line) => line.split(':')).find(([, names = '']) => names.split(',').includes(controller))?.[2]

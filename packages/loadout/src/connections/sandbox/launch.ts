@@ -1,6 +1,6 @@
 /**
- * Puts a command line into a sandbox: finds out once whether there can be one, opens its way to declared hosts, and lets the
- * kernel keep an account of it. All of that goes when the process does.
+ * Starts a command line in a sandbox: checks availability once, opens egress to the declared hosts, and creates a
+ * cgroup. All of that is cleaned up when the process ends.
  */
 import { randomInt } from 'node:crypto'
 import { realpathSync } from 'node:fs'
@@ -17,19 +17,19 @@ import { RELAY, RELAY_ENV, RELAY_SOCKET_DIR } from './network/relay.ts'
 import { type Bind, composeSandbox, type Frame, NODE, withAdmission } from './profile.ts'
 
 export interface LaunchOptions {
-  /** What its hosts are judged by. */
+  /** Guard for the declared hosts. */
   guard: GuardOptions
-  /** Those that are not as usual. */
+  /** Limits that differ from the defaults. */
   limits: SandboxLimits
   binds?: readonly Bind[]
 }
 
 export interface Launcher {
-  /** Throws `stdio-refused` where there can be no sandbox. */
+  /** Throws `stdio-refused` if no sandbox can start. */
   assertReady(): Promise<void>
-  /** The command and its folder are those inside. */
+  /** `line` uses paths inside the sandbox. */
   compose(line: CommandLine, options: LaunchOptions): Promise<ProcessSpec>
-  /** Whether the kernel keeps accounts of sandboxes here, so that all of one has a limit. */
+  /** Whether cgroups work here, so that a sandbox has limits as a whole. */
   hasCgroups(): Promise<boolean>
   close(): Promise<void>
 }
@@ -49,11 +49,11 @@ export function createLauncher(groups: ProcessGroups, options: LauncherOptions =
   let swept: Promise<void> | undefined
 
   const frame = async (): Promise<Frame> => {
-    // A root host takes a number that nobody has, for each sandbox another.
+    // A root host runs each sandbox under a random unused uid.
     const uid = process.getuid?.() === 0 ? randomInt(0x4000_0000, 0x7000_0000) : undefined
     const detected = { bwrap, node: nodeFor(uid), uid }
     swept ??= sweepSockets()
-    // What was missing may be there the next time.
+    // A failed check is not cached, because the operator may fix it.
     available ??= assertAvailable(groups, detected).catch((error) => {
       available = undefined
       throw error
@@ -62,7 +62,7 @@ export function createLauncher(groups: ProcessGroups, options: LauncherOptions =
     return detected
   }
 
-  /** Told when a sandbox is gone; `close` waits for what is then taken away. */
+  /** Runs `cleanUp` after the sandbox ends; `close` waits for it. */
   const cleanupWith = (cleanUp: () => Promise<unknown>) => () => {
     const cleaning = cleanUp().catch(() => {})
     cleanups.add(cleaning)
@@ -135,7 +135,7 @@ async function withHosts(
   return { spec, egress }
 }
 
-/** This Node, where whoever runs inside may read it. */
+/** Path of this Node, if the sandbox's uid may read it. */
 function nodeFor(uid: number | undefined): string | undefined {
   const node = realpathSync(process.execPath)
   return uid === undefined || isWorldAccessible(node) ? node : undefined

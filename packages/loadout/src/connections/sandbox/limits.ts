@@ -1,19 +1,28 @@
-/** What one sandbox may use. Each limit is the kernel's own (cgroup, `prlimit`, tmpfs), so nothing inside can raise it. */
+/**
+ * Resource limits of one sandbox. The kernel enforces each of them (cgroup, `prlimit`, tmpfs), so no process inside can
+ * raise them.
+ */
 
 export interface SandboxLimits {
-  /** Memory of all of it together in bytes, its files among it. Where there are no cgroups only the next holds. @default 1 GiB */
+  /** Memory of the whole sandbox in bytes, including its files. Needs cgroups. @default 1 GiB */
   memoryBytes?: number
-  /** What each process may reserve in bytes. Node takes about 540 MB of this for itself and for each worker. @default 4 GiB, without cgroups 2 GiB */
+  /**
+   * Memory that each process may reserve, in bytes. Node uses about 540 MB of it, plus as much for each worker.
+   * @default 4 GiB, without cgroups 2 GiB
+   */
   processBytes?: number
-  /** Processes and threads together. @default 256, without cgroups 64 */
+  /** Processes and threads in total. @default 256, without cgroups 64 */
   processes?: number
-  /** The largest file in bytes. @default 64 MiB */
+  /** Largest file in bytes. @default 64 MiB */
   fileBytes?: number
-  /** All files of its home, and all of its /tmp, in bytes. They are in memory and go with it. @default 128 MiB */
+  /**
+   * Size of its home and of its /tmp, in bytes each. Both are in memory and are deleted with the sandbox. @default 128
+   * MiB
+   */
   scratchBytes?: number
   /** @default 1024 */
   openFiles?: number
-  /** Processor time of each process in seconds. @default 3600 */
+  /** CPU seconds per process. @default 3600 */
   cpuSeconds?: number
 }
 
@@ -29,23 +38,23 @@ export const DEFAULT_LIMITS: Required<SandboxLimits> = {
   cpuSeconds: 3600,
 }
 
-/** Where nobody counts the whole, each part is smaller: enough for Node and two workers. */
+/** Lower limits per process if nothing limits the whole sandbox: enough for Node and two workers. */
 const WITHOUT_CGROUP: Pick<Required<SandboxLimits>, 'processBytes' | 'processes'> = {
   processBytes: 2048 * MIB,
   processes: 64,
 }
 
-/** What holds for a sandbox, by whether the kernel keeps an account of it. What the operator says holds in any case. */
+/** The operator's `overrides` always win over the defaults. */
 export const limitsFor = (overrides: SandboxLimits, hasCgroup: boolean): Required<SandboxLimits> => ({
   ...DEFAULT_LIMITS,
   ...(hasCgroup ? {} : WITHOUT_CGROUP),
   ...overrides,
 })
 
-/** Runtimes reserve far more addresses than they use, so the space for them is wider than the memory. */
+/** Runtimes reserve far more address space than they use, so that limit is wider than the memory limit. */
 const ADDRESS_SPACE = 4
 
-/** Goes in front of a command, inside the sandbox: processes are then counted for this sandbox alone. */
+/** Runs inside the sandbox, so that its processes are counted separately. */
 export function underLimits(limits: Required<SandboxLimits>, command: readonly string[]): string[] {
   return [
     '/usr/bin/prlimit',

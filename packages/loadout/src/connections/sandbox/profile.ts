@@ -1,9 +1,8 @@
 /**
- * What a sandbox is made of, as arguments of bubblewrap. Inside there is /usr to read, a few files of /etc, an empty home
- * and /tmp that live in memory, and nothing else of this machine: no network, no process but its own, no user that could
- * become another, no environment but the given. The arguments go over a descriptor, because secrets are among them and
- * command lines can be read by everybody. bubblewrap itself is started with an empty environment: what a record sets
- * (LD_PRELOAD and the like) holds inside only.
+ * Builds the bubblewrap arguments of a sandbox. Inside are a read-only /usr, a few files of /etc, and an in-memory home
+ * and /tmp. There is no network, no other process, no way to change the user, and no inherited environment. Arguments
+ * are passed over a descriptor, because they contain secrets and command lines are public. bubblewrap starts with an
+ * empty environment, so that variables such as LD_PRELOAD only apply inside.
  */
 
 import { lstatSync, readlinkSync } from 'node:fs'
@@ -13,17 +12,17 @@ import { type SandboxLimits, underLimits } from './limits.ts'
 
 export const HOME = '/home/sandbox'
 export const NODE = '/opt/loadout/bin/node'
-/** Whom it seems to be inside; outside that is us, or a number that nobody has. */
+/** uid and gid inside the sandbox. */
 const NOBODY = '65534'
 
 export interface Inside {
   command: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
-  /** @default its home */
+  /** @default the home folder */
   cwd?: string | undefined
   binds?: readonly Bind[]
-  /** Beside the usual ones, by their path. */
+  /** Additional files by path. */
   files?: Readonly<Record<string, string>>
   limits: Required<SandboxLimits>
 }
@@ -37,15 +36,15 @@ export interface Bind {
 
 export interface Frame {
   bwrap: string
-  /** The Node that runs us, where it can be shown inside. */
+  /** Node binary to mount, if the sandbox may read it. */
   node: string | undefined
-  /** Whom it runs as outside, where we may choose. */
+  /** uid outside the sandbox, if the host may choose it. */
   uid: number | undefined
 }
 
 const PATH = '/opt/loadout/bin:/usr/local/bin:/usr/bin:/bin'
 const ROOTS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32']
-/** What programs need to start and to check certificates; nothing that tells of this machine or its people. */
+/** Files that programs need to start and to check certificates; none describes this machine or its users. */
 const ETC = [
   '/etc/alternatives',
   '/etc/ca-certificates',
@@ -65,13 +64,13 @@ const FILES = {
   '/etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
   '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
 }
-/** The arguments are read from here; the files follow. */
+/** Descriptor of the arguments; the files follow. */
 const ARGS_FD = 3
 
-/** Waits for a line, closes where it came from, and becomes what it was given. */
+/** Reads a line from the descriptor, closes it, and executes the command. */
 const WAIT = (fd: number) => ['-c', `read -r _ <&${fd} && exec ${fd}<&- && exec "$@"`, 'sh']
 
-/** The same, started only when it was admitted. */
+/** Returns a spec whose program starts after `admit`. */
 export function withAdmission(spec: ProcessSpec, admit: (pid: number) => Promise<void>): ProcessSpec {
   const fd = ARGS_FD + (spec.inputs?.length ?? 0)
   return { ...spec, command: '/bin/sh', args: [...WAIT(fd), spec.command, ...spec.args], env: { PATH }, admit }
@@ -107,7 +106,7 @@ export function composeSandbox(frame: Frame, inside: Inside): ProcessSpec {
     ...['/dev/shm', '/tmp', HOME].flatMap((path) => ['--size', String(inside.limits.scratchBytes), '--tmpfs', path]),
     ...(frame.node === undefined ? [] : ['--ro-bind', frame.node, NODE]),
     ...(inside.binds ?? []).flatMap(({ from, to, writable }) => [writable ? '--bind' : '--ro-bind', from, to]),
-    // What was only needed to hang things up is no place to write to.
+    // The root is only writable during setup.
     '--remount-ro',
     '/dev',
     '--remount-ro',
@@ -138,7 +137,7 @@ const createEnvironment = (overrides: Readonly<Record<string, string>>) => ({
   ...overrides,
 })
 
-/** Today's systems have links into /usr here, others have folders. */
+/** These are links into /usr on current systems and folders on others. */
 function rootArgs(name: string): string[] {
   const path = `/${name}`
   const stats = lstatSync(path, { throwIfNoEntry: false })

@@ -1,15 +1,16 @@
+/** Runs a process to completion with a timeout. */
 import { createRingBuffer } from '../../util/ring-buffer.ts'
 import type { ProcessGroups, ProcessSpec } from '../stdio/process-group.ts'
 
 export interface RunOutcome {
   code: number | null
-  /** The end of what it said. */
+  /** Last 4096 bytes of output. */
   output: string
 }
 
 const OUTPUT_BYTES = 4096
 
-/** Runs something to its end, or ends it when its time is over or the signal says so. */
+/** Ends the process at the timeout or when `signal` aborts. */
 export async function runOnce(
   groups: ProcessGroups,
   spec: ProcessSpec,

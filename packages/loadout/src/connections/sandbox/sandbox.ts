@@ -1,6 +1,6 @@
 /**
- * Commands of users, each in a sandbox of its own (bubblewrap, Linux). What a record asks for is mapped to what is there
- * inside, or refused with what to do; there is no way past it, and without bubblewrap nothing runs at all.
+ * Runs users' commands in separate sandboxes (bubblewrap, Linux). A record's command and folder are mapped into the
+ * sandbox or refused with a fix. Without bubblewrap no command runs.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,42 +19,45 @@ import { HOME, NODE } from './profile.ts'
 import { runOnce } from './run-once.ts'
 
 export interface SandboxOptions {
-  /** Where fetched packages are kept. @default a folder that goes with the host */
+  /** Folder for downloaded packages. @default a temporary folder of this host */
   dir?: string
-  /** What one package may take there in bytes, with all that it needs. @default 1 GiB */
+  /** Largest package with its dependencies, in bytes. @default 1 GiB */
   packageBytes?: number
-  /** What all of them may take in bytes: those that nobody uses go first. @default 8 GiB */
+  /** Total size of all packages, in bytes; the least recently used are evicted. @default 8 GiB */
   packagesBytes?: number
   limits?: SandboxLimits
-  /** Where npm packages come from. @default what the npm of this machine is set to */
+  /** npm registry URL. @default the registry of this machine's npm */
   npmRegistry?: string
-  /** Where Python packages come from. Without it there are none. */
+  /** Python index URL. Without it Python packages are refused. */
   pypiIndex?: string
-  /** Where the files of that index are, where that is another host. */
+  /** Hosts of the index's files, if they differ. */
   pypiFileHosts?: readonly string[]
-  /** Whether the kernel keeps an account of each sandbox, where it can; `required`: or else nothing runs. It takes 10 to 30 ms of a start. @default true */
+  /**
+   * Whether each sandbox gets a cgroup, if possible; `required` refuses commands otherwise. Adds 10 to 30 ms to a
+   * start. @default true
+   */
   cgroups?: boolean | 'required'
-  /** @default 'bwrap' in the usual places */
+  /** @default 'bwrap' from PATH */
   bwrap?: string
 }
 
 export interface SandboxDeps extends SandboxOptions {
   groups: ProcessGroups
-  /** The guard of what users' servers reach. */
+  /** Guard for the hosts that users' servers reach. */
   guard: GuardOptions
 }
 
 export interface Sandbox {
-  /** What to start for a command line, or `stdio-refused`. */
+  /** Returns the process to start for a command line, or throws `stdio-refused`. */
   prepare(line: CommandLine): Promise<ProcessSpec>
-  /** What is missing on this machine, or weaker than elsewhere. */
+  /** Warnings about missing or weaker isolation. */
   warnings(): Promise<string[]>
   close(): Promise<void>
 }
 
 const FETCH_MS = 300_000
 const GIB = 1024 ** 3
-// What runs is npm or uv, and nothing of a user.
+// Runs npm or uv only, and no user code.
 const FETCH_LIMITS: SandboxLimits = {
   memoryBytes: 2 * GIB,
   processBytes: 4 * GIB,
@@ -64,7 +67,7 @@ const FETCH_LIMITS: SandboxLimits = {
   openFiles: 8192,
   cpuSeconds: 300,
 }
-// Also on the machine's own loopback, which is not the one inside.
+// A registry on the machine's loopback must use the proxy, because the sandbox has its own loopback.
 const FETCH_ENV = { NO_PROXY: '' }
 const VISIBLE = ['/usr/', '/bin/', '/sbin/', '/opt/loadout/', `${PACKAGES}/`]
 const WRITABLE = [HOME, '/tmp']
@@ -81,7 +84,7 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
     dir: () => packageDir(deps.dir, tempDir),
     folder: createPackageFolder({ packageBytes, packagesBytes }),
     async run(line, binds, signal) {
-      // The registry is the operator's choice, so it may be anywhere.
+      // The operator chooses the registry, so any address is allowed.
       const anywhere = { ...guard, privateNetwork: true, allow: ['0.0.0.0/0', '::/0'] }
       const inside = { ...line, env: { ...line.env, ...FETCH_ENV } }
       const spec = await launcher.compose(inside, { guard: anywhere, limits: { ...limits, ...FETCH_LIMITS }, binds })
@@ -126,7 +129,7 @@ function callBoth(first: (() => void) | undefined, second: () => void): void {
   second()
 }
 
-/** As the record says, where that is inside. Our own Node is there under another path. */
+/** Maps the host's Node to its path inside; other commands must be visible there. */
 function insideCommand(command: string): string {
   if (command === process.execPath) return NODE
   if (!command.includes('/')) return command
@@ -147,7 +150,7 @@ function insideCwd(cwd: string | undefined): string | undefined {
   })
 }
 
-/** The operator's folder, or one for this host alone. */
+/** The operator's folder, or a temporary one. */
 async function packageDir(configured: string | undefined, tempDir: { path: string | undefined }): Promise<string> {
   const mode = 0o711
   if (configured === undefined) {
@@ -165,7 +168,7 @@ async function packageDir(configured: string | undefined, tempDir: { path: strin
 
 const NPM_CONFIG_TIMEOUT_MS = 10_000
 
-/** As the operator's own npm would: it is asked once, outside, and runs nothing of a user. */
+/** Asks the host's npm once, outside the sandbox; no user code runs. */
 function createRegistryLookup(
   groups: ProcessGroups,
   configured: string | undefined,
@@ -187,7 +190,7 @@ function createRegistryLookup(
     if (configured !== undefined) return configured
     pending ??= queryNpm()
     const found = await pending.catch(() => undefined)
-    // npm may be installed, or set, until the next time.
+    // Not cached, because the operator may install or configure npm later.
     if (found === undefined) pending = undefined
     return found
   }

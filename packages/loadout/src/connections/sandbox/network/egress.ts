@@ -1,7 +1,7 @@
 /**
- * The only way from a sandbox to the network: a proxy on a socket of its own that opens exactly the declared hosts, and
- * those only where the address guard lets them be reached, and never this machine itself. Names are resolved out here, once,
- * and the peer is judged again; what the sandbox says about addresses is never believed.
+ * The only way from a sandbox to the network: a proxy on a Unix socket that connects to the declared hosts, if the
+ * address guard allows them, and never to this machine. It resolves names itself, once, and checks the peer again;
+ * addresses from the sandbox are not trusted.
  */
 
 import { chown, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { openTunnel, type ProxyServer, readProxy } from '../../http/guard/proxy.
 import { createLocalAddressGuard, type LocalAddressGuard } from './local-addresses.ts'
 
 export interface Egress {
-  /** The folder with the socket, to be shown inside. */
+  /** Folder with the socket, to be mounted into the sandbox. */
   dir: string
   close(): Promise<void>
 }
@@ -26,14 +26,14 @@ export interface Egress {
 export interface EgressOptions {
   hosts: readonly string[]
   guard: GuardOptions
-  /** Who may use the socket, where that is not us. */
+  /** Owner of the socket, if it is another user. */
   uid: number | undefined
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
 const MAX_CONNECTIONS = 128
 const IDLE_MS = 300_000
-/** The proxy's own, and the connection's: not for the server behind it. */
+/** Hop-by-hop headers, which are not forwarded. */
 const HOP_HEADERS = new Set(['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade'])
 
 export async function openEgress({ hosts, guard, uid }: EgressOptions): Promise<Egress> {
@@ -98,7 +98,7 @@ interface AddressGuards {
   local: LocalAddressGuard
 }
 
-/** What the guard lets pass, without this machine. */
+/** Applies both guards to resolved addresses. */
 function guardedLookup({ guard, local }: AddressGuards): LookupFunction {
   return (hostname, options, callback) =>
     guard.lookup(hostname, options, (error, found, family) => {
@@ -165,7 +165,7 @@ function splice(near: Duplex, far: Socket): void {
   }
 }
 
-/** A plain `http://` request, which comes with its whole URL. */
+/** Forwards a plain `http://` request with an absolute URL. */
 async function forward(request: IncomingMessage, response: ServerResponse, dial: Dial): Promise<void> {
   response.on('error', () => {})
   try {
@@ -202,10 +202,10 @@ function explain(error: unknown): { status: number; message: string } {
   return { status: 502, message: 'The host cannot be reached.' }
 }
 
-/** Folders with sockets of proxies whose host is gone, as a `kill -9` leaves them: nobody listens there any more. */
+/** `kill -9` leaves socket folders behind, on which nobody listens. */
 export const EGRESS_PREFIX = 'loadout-egress-'
 export const SOCKET = 'proxy.sock'
-/** One that has no socket yet is being made. */
+/** A newer folder without a socket may still be in setup. */
 const YOUNG_MS = 60_000
 
 export async function sweepSockets(folder = tmpdir()): Promise<void> {

@@ -1,16 +1,15 @@
 /**
- * This machine, as seen from a sandbox: not there. On its loopback are the host's own API and whatever else trusts who is
- * local, so it is no part of the private network that users' servers may reach; only what the operator allows by name or
- * address is.
+ * Blocks this machine for sandboxes. Its loopback has the host's own API and services that trust local callers, so it
+ * is not part of the private network that users' servers may reach. The operator can allow names and addresses.
  */
 import { hostname, networkInterfaces } from 'node:os'
 import { HostError } from '../../../errors.ts'
 import { type AddressOptions, isLiteral, parseAddress, readAllowed } from '../../http/guard/address-guard.ts'
 
 export interface LocalAddressGuard {
-  /** Throws where the host of a URL is this machine. What a name resolves to is judged later. */
+  /** Throws if the host of a URL is this machine. Resolved addresses are checked later. */
   checkHost(host: string): void
-  /** Throws where the address of a host is one of this machine. */
+  /** Throws if the address belongs to this machine. */
   checkAddress(address: string, host: string): void
 }
 
@@ -34,7 +33,7 @@ export function createLocalAddressGuard({ allow = [] }: Pick<AddressOptions, 'al
   }
 }
 
-/** Asked for each time: networks come and go. */
+/** Read each time, because interfaces change. */
 function interfaces(): Set<string> {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])
   return new Set(addresses.flatMap(({ address }) => parseAddress(address.replace(/%.*$/, ''))?.toString() ?? []))

@@ -1,7 +1,6 @@
 /**
- * The way out of a sandbox that declared hosts. Inside there is only a loopback of its own; this small program listens
- * there, hands every connection to the socket of our proxy, and runs the command as its child. It decides nothing: what
- * may be reached is judged outside (`egress.ts`).
+ * Relay program for sandboxes with declared hosts. It listens on the sandbox's loopback, forwards each connection to
+ * the egress socket, and runs the command as its child. `egress.ts` decides what may be reached.
  */
 export const RELAY_SOCKET_DIR = '/run/loadout'
 const PORT = 3128
@@ -30,7 +29,7 @@ server.listen(${PORT}, '127.0.0.1', () => {
 
 const PROXY = `http://127.0.0.1:${PORT}`
 
-/** Most programs look for one of these; Node does so when it is told to. */
+/** Most programs read one of these; Node needs `NODE_USE_ENV_PROXY`. */
 export const RELAY_ENV: Readonly<Record<string, string>> = {
   HTTP_PROXY: PROXY,
   HTTPS_PROXY: PROXY,
@@ -38,6 +37,6 @@ export const RELAY_ENV: Readonly<Record<string, string>> = {
   https_proxy: PROXY,
   NO_PROXY: 'localhost,127.0.0.1',
   NODE_USE_ENV_PROXY: '1',
-  // What this machine trusts is trusted inside too.
+  // The sandbox trusts the same CAs as this machine.
   NODE_USE_SYSTEM_CA: '1',
 }

@@ -1,7 +1,7 @@
 /**
- * The folder of fetched packages has a size. A fetch that grows beyond its share is ended; before a new one those that nobody
- * used for the longest time go. One in use is never taken away: whoever runs it, in any process, touches its folder while it
- * does. Where there is no room, nothing is fetched.
+ * Size limit of the package folder. A download above `packageBytes` is aborted. Before a download, the least recently
+ * used packages are evicted. A package in use is never evicted: every process touches the folders that it uses. Without
+ * enough space the download is refused.
  */
 import { randomUUID } from 'node:crypto'
 import { lstat, readdir, rename, rm, utimes } from 'node:fs/promises'
@@ -9,24 +9,24 @@ import { join } from 'node:path'
 import { HostError } from '../../../errors.ts'
 
 export interface FolderLimits {
-  /** One package with what it needs, in bytes. */
+  /** Largest package with its dependencies, in bytes. */
   packageBytes: number
-  /** All of them. */
+  /** Total size of all packages, in bytes. */
   packagesBytes: number
 }
 
 export interface PackageFolder {
-  /** Room for one more package, or `stdio-refused`. It is kept free until the given function is called. */
+  /** Reserves space for one package, or throws `stdio-refused`. The returned function ends the reservation. */
   reserve(dir: string): Promise<() => void>
-  /** Says that a package is in use, until the given function is called. */
+  /** Marks a package as in use until the returned function is called. */
   markInUse(folder: string): () => void
-  /** Aborts when a folder grows beyond the share of one package; `stop` when it is done. */
+  /** Aborts `signal` when the folder exceeds `packageBytes`; call `stop` after the download. */
   watch(folder: string): { signal: AbortSignal; stop(): Promise<void> }
 }
 
 const SIZE_CHECK_MS = 500
 const TOUCH_MS = 5 * 60_000
-/** Longer than it takes to see that it is in use. */
+/** Longer than the touch interval, so that a package in use is not evicted. */
 const IDLE_MS = 3 * TOUCH_MS
 const MAX_FILES = 200_000
 const COMPLETE = /^[0-9a-f]{64}$/
@@ -56,7 +56,7 @@ export function createPackageFolder(limits: FolderLimits): PackageFolder {
 
   return {
     async reserve(dir) {
-      // One at a time, so that two do not count on the same room.
+      // Serialized, so that two reservations do not use the same space.
       const room = reserving.then(() => evictFor(dir))
       reserving = room.catch(() => {})
       await room
@@ -122,7 +122,7 @@ async function packagesIn(dir: string, sizes: Map<string, number>): Promise<Stor
   return packages
 }
 
-/** What a killed host left half-done. */
+/** Removes unfinished downloads of a killed host. */
 async function sweepUnfinished(dir: string): Promise<void> {
   for (const name of (await readdir(dir).catch(() => [])).filter((entry) => UNFINISHED.test(entry))) {
     const stats = await lstat(join(dir, name)).catch(() => undefined)
@@ -131,14 +131,14 @@ async function sweepUnfinished(dir: string): Promise<void> {
   }
 }
 
-/** Out of the way first: half a package must not be found. */
+/** Renames first, so that nobody finds a partial package. */
 async function removeAt(dir: string, path: string): Promise<void> {
   const away = join(dir, `old-${randomUUID()}`)
   await rename(path, away)
   await rm(away, { recursive: true, force: true })
 }
 
-/** As the disk has it; no link is followed. */
+/** Size on disk; symbolic links are not followed. */
 async function measure(path: string): Promise<{ bytes: number; files: number }> {
   const total = { bytes: 0, files: 0 }
   const add = async (current: string): Promise<void> => {

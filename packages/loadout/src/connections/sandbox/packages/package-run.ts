@@ -1,16 +1,17 @@
 /**
- * Command lines that fetch a package and run it: `npx`, `npm exec`, `uvx`, `uv tool run`. Only a name with at most a version
- * is understood, and only the flags that say nothing else; whatever would fetch from elsewhere or run a shell is refused.
+ * Parses command lines that download and run a package: `npx`, `npm exec`, `uvx`, `uv tool run`. It accepts a package
+ * name with an optional version and a few neutral flags; anything that downloads from elsewhere or runs a shell is
+ * refused.
  */
 import { HostError } from '../../../errors.ts'
 import type { CommandLine } from '../../stdio/template.ts'
 
 export interface PackageRun {
   from: 'npm' | 'pypi'
-  /** The package as its registry knows it, with the version that was asked for. */
+  /** Package as the registry names it, with the requested version. */
   spec: string
   name: string
-  /** The program of the package, where it is named. */
+  /** Program of the package, if named. */
   program: string | undefined
   args: readonly string[]
 }
@@ -20,7 +21,7 @@ const PYPI_SPEC = /^([a-z0-9][\w.-]*)(\[[\w.,-]+\])?(?:(?:@|==)([\w.+!-]+))?$/i
 const PROGRAM = /^[\w][\w.-]*$/
 const SILENT_FLAGS = new Set(['-y', '--yes', '-q', '--quiet'])
 
-/** The package that a command line runs, or undefined where it is a command like any other. */
+/** Returns undefined for any other command. */
 export function readPackageRun({ command, args }: CommandLine): PackageRun | undefined {
   const words = [command.replace(/^\/usr\/(local\/)?bin\//, ''), ...args]
   const prefix = RUNNERS.find(({ words: prefixWords }) => prefixWords.every((word, index) => words[index] === word))
@@ -32,7 +33,7 @@ export function readPackageRun({ command, args }: CommandLine): PackageRun | und
 interface Runner {
   words: readonly string[]
   from: PackageRun['from']
-  /** The flags that name the package, where the program has another name. */
+  /** Flags that name the package if the program has another name. */
   package: readonly string[]
 }
 

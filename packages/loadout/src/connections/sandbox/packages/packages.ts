@@ -1,8 +1,8 @@
 /**
- * Packages for sandboxes, fetched before entry: a sandbox with the registry as its only host writes them into a folder of
- * their own, with scripts switched off, so that no code of a package runs while it is fetched. What runs later sees the
- * folder read-only and has no registry. A folder is named by what was asked for and is complete or not there; the version
- * that was found first stays until the folder is removed, which happens to those that nobody uses when the room is needed.
+ * Downloads packages for sandboxes. A sandbox that reaches only the registry writes each package into its own folder
+ * with scripts turned off, so that no package code runs during the download. Later runs mount the folder read-only and
+ * do not reach the registry. A folder is named by a hash of the request and is either complete or absent. Its version
+ * stays until the folder is evicted.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
@@ -19,13 +19,13 @@ import type { PackageRun } from './package-run.ts'
 export const PACKAGES = '/packages'
 
 export interface PackageOptions {
-  /** Where packages are kept. Everyone may have to enter it. */
+  /** Package folder. A sandbox under another uid must be able to enter it. */
   dir(): Promise<string>
-  /** Where npm packages come from; undefined where nobody said so. */
+  /** npm registry URL; undefined if none is configured. */
   npmRegistry(): Promise<string | undefined>
-  /** The same for Python. */
+  /** Python index URL. */
   pypiIndex: string | undefined
-  /** Where the files of that index are, where that is another host. */
+  /** Hosts of the index's files, if they differ. */
   pypiFileHosts: readonly string[]
   node: string | undefined
   folder: PackageFolder
@@ -37,7 +37,7 @@ export interface Fetched {
   command: string
   args: readonly string[]
   bind: Bind
-  /** It is in use until this is called. */
+  /** Ends the use of the package. */
   release(): void
 }
 
@@ -46,7 +46,7 @@ const MAX_OUTPUT_LENGTH = 400
 
 export function createPackages(options: PackageOptions) {
   const pending = new Map<string, Promise<string>>()
-  /** Many may want the same package at once; it is fetched once. */
+  /** Concurrent requests share one download. */
   const ensureFetched = async (run: PackageRun): Promise<string> => {
     const registry = await resolveRegistry(options, run)
     const key = createHash('sha256').update(`${run.from} ${run.spec} ${registry}`).digest('hex')
@@ -101,7 +101,7 @@ async function fetchOnce(options: PackageOptions, run: WantedPackage, key: strin
     const outcome = await options.run(line, binds, signal).finally(stop)
     if (signal.aborted) throw tooLarge(run)
     if (outcome.code !== 0) throw notFetched(run, outcome)
-    // Another process may have been faster: then its folder is as good.
+    // Another process may have finished first; its folder is equivalent.
     await rename(draft, folder).catch(async (error) => {
       if (!(await stat(folder).catch(() => undefined))) throw error
     })
@@ -157,7 +157,7 @@ function uvLine({ pypiFileHosts }: PackageOptions, { spec, registry }: WantedPac
     })
   return {
     command: uv,
-    // Wheels only: to build a package is to run its code.
+    // Wheels only, because building a package runs its code.
     args: ['tool', 'install', '--no-build', '--no-config', '--default-index', registry, '--', spec],
     env: {
       UV_TOOL_DIR: `${PACKAGES}/tools`,
@@ -176,7 +176,7 @@ function hostAndPort(text: string): string {
   return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`
 }
 
-/** As npx chooses: the only program of the package, or the one that is called like it. */
+/** Same choice as npx: the only program, or the one with the package's name. */
 async function resolveProgram(folder: string, name: string): Promise<string> {
   const { bin } = await readManifest(join(folder, 'node_modules', name, 'package.json'))
   const short = name.split('/').at(-1) as string
@@ -189,7 +189,7 @@ async function resolveProgram(folder: string, name: string): Promise<string> {
   })
 }
 
-// The folder holds what a stranger packed: no link is followed, and not more is read than a manifest can be.
+// The folder is untrusted, so no link is followed and the size is bounded.
 async function readManifest(path: string): Promise<{ bin?: unknown }> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
