@@ -1,14 +1,14 @@
 /**
- * The time of calls: each ends after a while without progress, and after its total in any case. While a person is asked
- * something the clocks stand still: nobody can be hurried by a server's timeout.
+ * Call timeouts: without progress, and in total. Clocks pause while a user is asked, because people do not answer
+ * within a server's timeout.
  *
- * One timer serves all calls of a session. It stays armed when a call ends, because the next one mostly ends later anyway.
+ * One timer serves all calls of a session. It stays armed when a call ends, because the next call usually ends later.
  */
 export interface CallClock {
   readonly signal: AbortSignal
-  /** Whether the time ran out. */
+  /** Whether a timeout expired. */
   readonly expired: boolean
-  /** The time that would run out now: without progress, or in all. */
+  /** The timeout that expires next, in milliseconds. */
   readonly nextMs: number
   progress(): void
   pause(): void
@@ -19,7 +19,7 @@ export interface CallClock {
 interface Limits {
   timeoutMs: number
   totalMs: number
-  /** Who gives up ends the call as the clock does. */
+  /** An abort ends the call like a timeout. */
   signal?: AbortSignal | undefined
 }
 
@@ -37,21 +37,21 @@ export class CallClocks {
     return clock
   }
 
-  /** Those of the calls under way. */
+  /** Clocks of running calls. */
   running(): CallClock[] {
     return [...this.#running]
   }
 
-  /** Makes sure of being there when its time is up. */
+  /** Ensures that the timer fires when this clock is due. */
   watch(clock: Clock): void {
     const dueAt = clock.dueAt()
     if (dueAt >= this.#firesAt) return
     clearTimeout(this.#timer)
     this.#firesAt = dueAt
-    // A millisecond more, so that a timer that comes early is not followed by many short ones.
+    // One millisecond more, because an early timer would be followed by many short ones.
     const wait = Math.min(dueAt - performance.now() + 1, MAX_TIMER_MS)
     const timer = setTimeout(() => this.#check(), wait)
-    // A call that is awaited holds the process by itself.
+    // An awaited call keeps the process alive by itself.
     timer.unref?.()
     this.#timer = timer
   }
@@ -74,13 +74,13 @@ class Clock implements CallClock {
   readonly #limits: Limits
   readonly #clocks: CallClocks
   readonly #controller = new AbortController()
-  /** Both are moved on by the time that it stood still. */
+  /** Both shift by the paused time. */
   #startedAt = performance.now()
   #progressAt = this.#startedAt
   #pausedAt = 0
   #pauses = 0
 
-  // Linked by hand: a signal made of two costs a call several times as much.
+  // Linked by hand, because `AbortSignal.any` is several times slower.
   readonly #onAbort = () => this.#controller.abort(this.#limits.signal?.reason)
 
   constructor(limits: Limits, clocks: CallClocks) {
@@ -105,7 +105,7 @@ class Clock implements CallClock {
   }
 
   progress(): void {
-    // The timer is left as it is: when it fires, it finds that there is time left.
+    // The timer stays as it is; when it fires, it finds the time that remains.
     this.#progressAt = this.#pauses > 0 ? this.#pausedAt : performance.now()
   }
 

@@ -1,4 +1,4 @@
-/** Suggestions of a server for an argument while it is typed, cleaned and bounded. */
+/** Requests a server's suggestions for an argument; the values are sanitized and bounded. */
 import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import { cleanText } from '../../schema/clean-text.ts'
 import type { JsonObject } from '../../schema/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Which protocol era a server is spoken to in. 2026-07-28 has no requests from server to client: a server that asks its user
- * something in that way fails there, and works in the older era.
+ * Selects the protocol era of a server. 2026-07-28 has no requests from server to client, so a server that elicits that
+ * way fails there and works in the older era.
  */
 import { ProtocolError } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
@@ -11,19 +11,19 @@ import { fingerprintOf } from '../connection-key.ts'
 import { sanitizeText } from '../errors.ts'
 
 const NO_BACK_CHANNEL = /\bno back-?channel\b/i
-/** Requests of a server that need a back-channel. */
+/** Server requests that need a back-channel. */
 const BACK_CHANNEL = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list'])
 const REMEMBERED = 10_000
 
 export const needsBackChannel = (method: string) => BACK_CHANNEL.has(method)
 
-/** The cause of a failure that the other era would not have. */
+/** Cause of a failure that the older era would not have. */
 class NeedsBackChannel extends Error {}
 
 export const isBackChannelMissing = (error: unknown): error is HostError =>
   HostError.is(error) && error.cause instanceof NeedsBackChannel
 
-/** A call that failed because the server could not ask its user, in the server's own words. */
+/** Error for a call in which the server could not ask its user, with the server's message. */
 export function withoutBackChannel(words: string): HostError {
   return new HostError('refused-by-server', {
     detail: sanitizeText(words),
@@ -32,7 +32,7 @@ export function withoutBackChannel(words: string): HostError {
   })
 }
 
-/** The words of a result or a refusal that says so; undefined where it does not. */
+/** The message of a result or refusal that reports a missing back-channel; otherwise undefined. */
 export function backChannelWords(outcome: ToolResult | unknown): string | undefined {
   const words = outcome instanceof Error ? wordsOf(outcome) : textOf(outcome as ToolResult)
   return NO_BACK_CHANNEL.test(words) ? words : undefined
@@ -46,7 +46,7 @@ const textOf = ({ isError, content }: ToolResult) =>
 
 const HOW = 'Set `protocol` of the toolkit to `auto` or `legacy`.'
 
-/** What a record that names one era says to a server that does not speak it. */
+/** Error for a server that rejects the only era that the record allows. */
 export function otherEraOnly(error: unknown, only: EraVerdict['era']): unknown {
   const isRefusal = error instanceof ProtocolError || (HostError.is(error) && error.cause instanceof ProtocolError)
   if (!isRefusal && !(HostError.is(error) && error.code === 'protocol-error')) return error
@@ -57,12 +57,12 @@ export function otherEraOnly(error: unknown, only: EraVerdict['era']): unknown {
   })
 }
 
-/** Eras by server: what negotiation found, and which servers work only in the older one, each with the version that showed it. */
+/** Eras by server: the negotiated one, and servers that need the older era with the version that showed it. */
 export class Eras {
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
   readonly #legacy = new LRUCache<string, { version: string }>({ max: REMEMBERED })
 
-  /** How to connect: as the record says, else as was remembered. */
+  /** Connect options: the record's era, otherwise the cached one. */
   resolve(stored: StoredToolkit): Pick<ConnectionTarget, 'verdict' | 'only'> {
     const { protocol = 'auto' } = stored.toolkit
     const verdict = this.isLegacy(stored) ? { era: 'legacy' as const } : this.#verdicts.get(fingerprintOf(stored))
@@ -71,7 +71,7 @@ export class Eras {
     return { only: protocol, verdict: verdict?.era === 'legacy' ? verdict : { era: 'legacy' } }
   }
 
-  /** Whether the server needs a back-channel, as a call showed. */
+  /** Whether a call showed that the server needs a back-channel. */
   isLegacy(stored: StoredToolkit): boolean {
     return (stored.toolkit.protocol ?? 'auto') === 'auto' && this.#legacy.has(fingerprintOf(stored))
   }
@@ -83,7 +83,7 @@ export class Eras {
     if (!fallback) return
     const { version = '' } = info
     const isOther = fallback.version !== '' && version !== '' && fallback.version !== version
-    // Another version may do without; one that refuses the older era has no other.
+    // Another version may not need it; a server that refuses the older era cannot use it.
     if (isOther || verdict.era === 'modern') this.#legacy.delete(key)
     else this.#legacy.set(key, { version: version || fallback.version })
   }
@@ -92,13 +92,13 @@ export class Eras {
     this.#verdicts.delete(fingerprintOf(stored))
   }
 
-  /** The connection failed in the era that was remembered. */
+  /** The connection failed in the cached era. */
   failed(stored: StoredToolkit): void {
     this.forget(stored)
     this.#legacy.delete(fingerprintOf(stored))
   }
 
-  /** Whether the next connection is of the older era; not where the record names its era, or it is of that era already. */
+  /** Whether the next connection uses the older era; false if the record sets the era or it is already in use. */
   fallBack(stored: StoredToolkit, { era, version = '' }: ServerInfo): boolean {
     if ((stored.toolkit.protocol ?? 'auto') !== 'auto' || era === 'legacy') return false
     this.#legacy.set(fingerprintOf(stored), { version })
@@ -106,7 +106,7 @@ export class Eras {
   }
 }
 
-/** What the caller reads where the call is not repeated: it may have done part of its work, or the record names the era. */
+/** Error for a call that is not repeated, because it may have had effects or the record sets the era. */
 export function explainEra(error: HostError, fellBack: boolean): HostError {
   const action = fellBack
     ? 'Loadout now connects to it in the older protocol: make the call again, after you checked what the first one did.'

@@ -1,8 +1,7 @@
 /**
- * The SDK checks every result of the new era against the whole schema, so that one malformed tool fails a list and one
- * unknown kind of content fails a call. Here the parts that servers get wrong are carried past that check: the SDK sees an
- * empty list with the server's own words in its `_meta`, and `unwrapResult` takes them out again. Of resources it sees what is
- * whole, because it reads the files of skills itself. And messages reach it in their turn.
+ * Bypasses the SDK's result validation, in which one malformed tool fails a list and one unknown content type fails a
+ * call. The SDK sees an empty list with the original result in its `_meta`, and `unwrapResult` restores it. Valid
+ * resource contents are kept, because the SDK reads skill files itself. Messages are delivered in order.
  */
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
@@ -36,7 +35,7 @@ export function lenient<T extends Transport>(transport: T): T {
   return transport
 }
 
-/** The result as the server sent it. */
+/** Returns the result as the server sent it. */
 export function unwrapResult(result: JsonObject): JsonObject {
   const sent = (result._meta as JsonObject | undefined)?.[AS_SENT]
   return (sent as JsonObject | undefined) ?? result
@@ -46,7 +45,7 @@ function bypassValidation(message: JSONRPCMessage): JSONRPCMessage {
   const result = (message as { result?: unknown }).result as JsonObject | undefined
   if (typeof result !== 'object' || result === null) return message
   const field = bypassedField(result)
-  // What asks for input, or was wrapped already, passes as it is.
+  // Input requests and wrapped results pass unchanged.
   if (field === undefined || result.resultType === 'input_required' || isWrapped(result)) return message
   const { nextCursor, ttlMs, cacheScope } = result
   const wrapper: JsonObject = {
@@ -65,7 +64,7 @@ function bypassedField(result: JsonObject): string | undefined {
   return undefined
 }
 
-/** In pieces that need no stack: a server chooses how long it is. */
+/** Linear checks, because the server chooses the length. */
 const isBase64 = (text: string) =>
   text.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(text) && !/=[^=]/.test(text) && !text.endsWith('===')
 
@@ -84,9 +83,8 @@ function isValidContents(item: unknown): item is JsonObject {
 const isWrapped = (result: JsonObject) => (result._meta as JsonObject | undefined)?.[AS_SENT] !== undefined
 
 /**
- * The SDK hears a notification a moment after it is delivered, and an answer at once. An answer that came right behind progress,
- * in the same chunk of a pipe or a stream, would overtake it, and the progress would be lost. Here whatever follows a
- * notification waits for that moment; everything else is delivered at once.
+ * The SDK handles a notification one microtask after delivery and a response at once, so a response in the same chunk
+ * would overtake progress and drop it. Here messages after a notification wait for that microtask.
  */
 type Deliver = NonNullable<Transport['onmessage']>
 

@@ -1,7 +1,7 @@
 /**
- * Hears of lists that change. In the first era a server says so by itself; in 2026-07-28 it tells only who listens
- * (`subscriptions/listen`), and nobody waits for that: a server that does not take listeners is used all the same. A stream
- * that ends is opened again, less and less often, and what may have been missed meanwhile is looked at.
+ * Reports changed lists. In the older era servers notify by themselves; in 2026-07-28 the client subscribes
+ * (`subscriptions/listen`). A server without subscriptions still works. An ended stream is reopened with backoff, and
+ * then all kinds count as changed, because notifications may be missing.
  */
 import { type Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import type { ConnectionHooks, ListKind } from '../connection.ts'
@@ -13,10 +13,10 @@ type ChangingKind = (typeof KINDS)[number]
 const ACK_MS = 15_000
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 30_000
-/** A stream that held for this long was a good one. */
+/** A stream of at least this many milliseconds resets the backoff. */
 const GOOD_MS = 30_000
 const MAX_FAILURES = 8
-/** What may be otherwise the next time; any other refusal is the server's word. */
+/** Errors after which a retry may succeed; any other refusal is final. */
 const TRANSIENT_CODES = new Set(['session-lost', 'server-unreachable', 'server-timeout', 'rate-limited'])
 
 export class ListChanges {
@@ -36,7 +36,7 @@ export class ListChanges {
     for (const kind of KINDS) client.setNotificationHandler(`notifications/${kind}/list_changed`, this.#notify[kind])
   }
 
-  /** Begins to listen, where that is needed and the server says that its lists change. */
+  /** Subscribes if the era needs it and the server's lists can change. */
   start(): void {
     const offered = this.#client.getServerCapabilities()
     const kinds = KINDS.filter((kind) => offered?.[kind]?.listChanged === true)
@@ -59,7 +59,7 @@ export class ListChanges {
     }
   }
 
-  /** Until the stream is over. Whether another is worth a try. */
+  /** Listens until the stream ends. Returns whether to retry. */
   async #listen(kinds: readonly ChangingKind[], isReconnect: boolean): Promise<boolean> {
     const filter = Object.fromEntries(kinds.map((kind) => [`${kind}ListChanged`, true]))
     try {
@@ -75,13 +75,13 @@ export class ListChanges {
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       this.#timer = setTimeout(resolve, ms)
-      // Nobody stays alive for this.
+      // `unref`ed, so it does not keep the process alive.
       this.#timer.unref?.()
     })
   }
 }
 
-/** The server answered before it listened, or there is no connection any more. */
+/** The server responded without a subscription, or the connection is closed. */
 const isClosed = (error: unknown) =>
   error instanceof SdkError &&
   (error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected)

@@ -1,7 +1,7 @@
 /**
- * A process's pipes with the question of the era answered on them, so that one process is enough whatever the server speaks.
- * `server/discover` goes out first; where no answer comes in time, `initialize` follows, and whichever is answered decides. A server
- * that is slow to start answers both questions late and in their order, so a late answer counts as much as an early one.
+ * Process pipes with era negotiation, so that one process is enough for both eras. It sends `server/discover` first and
+ * `initialize` after `probeMs` without an answer; the first decisive answer wins. A slow server answers both late and
+ * in order, so late answers count.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -32,11 +32,11 @@ export interface ClientIdentity {
 
 export interface ProbeOptions {
   client: ClientIdentity
-  /** Era from an earlier connection: a legacy one is tried first, a modern one is used as it is. */
+  /** Era of an earlier connection: legacy is tried first, modern is used without a probe. */
   verdict: EraVerdict | undefined
-  /** Only this era is spoken, whatever the server offers. */
+  /** The only era to use, whatever the server offers. */
   only?: EraVerdict['era'] | undefined
-  /** How long `server/discover` may stay unanswered before `initialize` is sent as well. */
+  /** Milliseconds until `initialize` is sent in addition to an unanswered `server/discover`. */
   probeMs: number
 }
 
@@ -46,7 +46,7 @@ export class ProbedTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: Transport['onmessage']
-  /** A server of the new era asked for something, which the protocol has no way for. */
+  /** Called when a modern server sends a request, which its protocol does not allow. */
   onServerRequest?: (method: string) => void
   readonly stderr: StdioTransport['stderr']
   readonly #inner: StdioTransport
@@ -75,7 +75,7 @@ export class ProbedTransport implements Transport {
     return this.#inner.pid
   }
 
-  /** The SDK starts its transport once it listens: from then on messages are its own. */
+  /** The SDK starts its transport once it listens; it gets all messages from then on. */
   async start(): Promise<void> {
     await this.#startProcess()
     this.#handedOver = true
@@ -85,7 +85,7 @@ export class ProbedTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const reply = this.#initialized
     if (reply === undefined || !isRequest(message) || message.method !== 'initialize') return this.#inner.send(message)
-    // The process has answered this question already.
+    // The process has already answered `initialize`.
     this.#initialized = undefined
     queueMicrotask(() => this.onmessage?.({ ...reply, id: message.id } as unknown as JSONRPCMessage))
   }
@@ -94,7 +94,7 @@ export class ProbedTransport implements Transport {
     return this.#inner.close()
   }
 
-  /** Starts the process and finds out which era it speaks. Rejects where it ends first, or refuses both. */
+  /** Starts the process and negotiates the era. Rejects if the process ends first or refuses both eras. */
   async negotiate(options: ProbeOptions): Promise<EraVerdict> {
     const ended = new Promise<never>((_, reject) => {
       this.#onEnd = () => reject(this.#inner.failure ?? new HostError('session-lost'))
@@ -118,7 +118,7 @@ export class ProbedTransport implements Transport {
     return this.#probeBoth(options)
   }
 
-  /** The first decisive answer counts. A refusal of one question leaves the other open. */
+  /** The first decisive answer wins. After one refusal the other request still counts. */
   async #probeBoth(options: ProbeOptions): Promise<EraVerdict> {
     const modern = this.#discover(options)
     modern.catch(() => {})
@@ -132,7 +132,7 @@ export class ProbedTransport implements Transport {
     })
   }
 
-  /** A server that does not take `initialize` because of its version speaks the new era, whatever it was asked before. */
+  /** A server that rejects `initialize` because of its version uses the modern era. */
   async #discoverInstead(refusal: unknown, options: ProbeOptions): Promise<EraVerdict> {
     if (!(refusal instanceof ProtocolError && refusal.code === VERSION_NOT_SPOKEN)) throw refusal
     return this.#modern ?? this.#discover(options)
@@ -169,7 +169,7 @@ export class ProbedTransport implements Transport {
   async #request(method: string, params: JsonObject): Promise<Reply> {
     const id = `era-${++this.#requestCount}`
     const reply = new Promise<Reply>((resolve) => this.#pending.set(id, resolve))
-    // By way of `this`, so that what goes along with the handshake goes along here too.
+    // Uses `this.send`, so that `injectMeta` applies.
     await this.send({ jsonrpc: '2.0', id, method, params } as JSONRPCMessage)
     return reply
   }
@@ -187,7 +187,10 @@ export class ProbedTransport implements Transport {
     } else this.#deliver(message)
   }
 
-  /** The new era has no requests of servers, and the SDK drops them: who sends one all the same would wait for ever. */
+  /**
+   * The SDK drops requests of modern servers, so they are answered with an error here; otherwise the server would wait
+   * forever.
+   */
   #onRequest(message: JSONRPCMessage & { id: string | number; method: string }): void {
     const { id, method } = message
     const sendReply = (reply: Reply) => this.#inner.send({ jsonrpc: '2.0', id, ...reply } as JSONRPCMessage)

@@ -1,7 +1,7 @@
 /**
- * What servers say beside their answers: the latest of it, by connection, in this process. It stays after the connection ended,
- * until another opens or the toolkit goes; then only the end of it, so that many that idle cost little. Whoever reads it gets it
- * without secrets and without characters that a terminal or a model would obey.
+ * Recent stderr output and log entries of servers, by connection, in this process. After a connection ends, the last
+ * `MAX_ENDED_LINES` stay until the next one opens or the toolkit is removed. Reads return text without secrets, control
+ * characters and terminal escapes.
  */
 
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
@@ -11,11 +11,11 @@ import { redact } from '../../toolkits/secrets/redact.ts'
 import type { CallOptions, Connection, LogLevel, ServerLogEntry } from '../connection.ts'
 import { sanitizeOutput, sanitizeText } from '../errors.ts'
 
-/** What it printed, which has no time of its own, or what it logged. */
+/** A stderr line, which has no timestamp, or a log entry. */
 export type OutputLine = { source: 'stderr'; text: string } | ({ source: 'log' } & ServerLogEntry)
 
 export interface ServerOutput {
-  /** Whether what said it is still connected. */
+  /** Whether the server is still connected. */
   running: boolean
   lines: OutputLine[]
 }
@@ -25,11 +25,11 @@ const MAX_ENDED_LINES = 100
 const NO_OUTPUT: ServerOutput = { running: false, lines: [] }
 
 interface OutputRecord {
-  /** As long as it is open. */
+  /** Undefined after the connection ended. */
   connection: Connection | undefined
-  /** What must not be repeated, as it is now. */
+  /** Current values to redact from stderr. */
   secrets(): readonly string[]
-  /** Without secrets already. */
+  /** Already redacted. */
   log: Pick<LogRing, 'entries'>
   ended: OutputLine[]
 }
@@ -43,7 +43,7 @@ export class ServerOutputs {
     this.#records.set(id, { ...source, ended: [] })
   }
 
-  /** The connection is over, or another is on its way: what was said is kept, and nothing else of it. */
+  /** Keeps only the last lines of an ended connection. */
   end(id: string): void {
     const record = this.#records.get(id)
     if (!record?.connection) return
@@ -75,8 +75,8 @@ function collectLines({ connection, secrets, log }: OutputRecord): OutputLine[] 
 }
 
 /**
- * What a server logs (`notifications/message`): read at the door, cleaned and bounded, so many lines a second and no more. A line
- * belongs to a call where that call is the only one under way on the connection; the protocol does not say it otherwise.
+ * Log entries of a session (`notifications/message`): sanitized, bounded and rate-limited. An entry belongs to a call
+ * only if that call is the only running one, because the protocol does not link them.
  */
 const MAX_TEXT_LENGTH = 2000
 const MAX_LOGGER_LENGTH = 100
@@ -86,11 +86,11 @@ const MAX_LOG_CHARACTERS = 32_000
 const SECOND_MS = 1000
 
 export interface LogHooks {
-  /** Keeps it, and gives it as who calls may read it. */
+  /** Stores the entry and returns it as the caller may read it. */
   onLog?(entry: ServerLogEntry): ServerLogEntry | undefined
 }
 
-/** Servers of the new era log for a request only where it says from which level on. */
+/** Modern servers log for a request only if it sets a level. */
 export const logLevelMeta = (level: LogLevel = 'info'): Readonly<Record<string, string>> => ({
   [LOG_LEVEL_META_KEY]: level,
 })
@@ -114,13 +114,13 @@ export class SessionLog {
     if (visible && only && another === undefined) only.onLog?.(visible)
   }
 
-  /** Until the given function is called, what is logged may belong to this call. */
+  /** Log entries may belong to this call until the returned function is called. */
   track(options: CallOptions): () => void {
     this.#activeCalls.add(options)
     return () => void this.#activeCalls.delete(options)
   }
 
-  /** Whoever floods is heard as far as people could read along. */
+  /** Limits entries to `MAX_PER_SECOND`. */
   #isBelowRate(): boolean {
     const now = performance.now()
     if (now - this.#since > SECOND_MS) {
@@ -131,7 +131,7 @@ export class SessionLog {
   }
 }
 
-/** Text is what most servers log; of anything else its JSON is shown. */
+/** Most servers log text; any other value is logged as JSON. */
 function textOf(data: unknown): string {
   if (typeof data === 'string') return data.slice(0, MAX_TEXT_LENGTH * 2)
   const message = (data as JsonObject | null | undefined)?.message
@@ -146,7 +146,7 @@ export const redactLogEntry = (entry: ServerLogEntry, secrets: readonly string[]
   ...(entry.logger === undefined ? {} : { logger: redact(entry.logger, secrets) }),
 })
 
-/** The last lines, in their order. */
+/** The last entries, in order. */
 export class LogRing {
   #entries: ServerLogEntry[] = []
   #size = 0

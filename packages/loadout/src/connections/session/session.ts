@@ -1,6 +1,7 @@
 /**
- * A Connection over the SDK's client. It asks with schemas that accept anything, so that one odd tool or an unknown kind
- * of content cannot fail a whole answer; it pages by itself, so that bad cursors end; and it calms what servers flood.
+ * A `Connection` over the SDK's client. It uses permissive schemas, so that one malformed tool or unknown content type
+ * does not fail a whole response. It pages by itself, so that bad cursors end, and it throttles progress and
+ * notifications.
  */
 
 import {
@@ -66,18 +67,18 @@ export interface SessionDeps {
   target: ConnectionTarget
   hooks: ConnectionHooks
   diagnostics?: Connection['diagnostics']
-  /** Tells the server that it is over, before the transport closes. */
+  /** Ends the session on the server before the transport closes. */
   endSession?: () => Promise<void>
-  /** Finds out which era the server speaks, where the transport asks that itself. */
+  /** Negotiates the era, if the transport does that itself. */
   negotiate?: () => Promise<EraVerdict>
-  /** How often the server asked for something that its era has no way for, and for what last. */
+  /** Number of requests that the server's era does not allow, and the last method. */
   backChannel?: { requests: number; method: string }
-  /** When the server last made visible progress, by `performance.now()`. */
+  /** Time of the server's last output, by `performance.now()`. */
   lastOutputAt?: () => number | undefined
   clientVersion: string
 }
 
-/** Shakes hands over the transport and gives the connection. The transport is closed where that fails. */
+/** Runs the handshake and returns the connection. Closes the transport on failure. */
 export async function openSession(deps: SessionDeps): Promise<Connection> {
   const { transport, target, hooks } = deps
   const clocks = new CallClocks()
@@ -92,7 +93,7 @@ export async function openSession(deps: SessionDeps): Promise<Connection> {
     await client.connect(lenient(transport), { timeout: maxMs, ...priorOptions(verdict) })
   }
   try {
-    // The SDK's own limit does not cover the start of the transport.
+    // The SDK's timeout does not cover the start of the transport.
     await withStartLimits(connecting(), { connectMs, maxMs, setting, signal, lastOutputAt: deps.lastOutputAt })
     changes.start()
     requestLogs(client, target.logLevel)
@@ -112,7 +113,7 @@ export async function openSession(deps: SessionDeps): Promise<Connection> {
   return session
 }
 
-/** In the older era servers log nothing until they were told from which level on. Nobody waits for the answer. */
+/** Legacy servers log nothing before `logging/setLevel`. The response is not awaited. */
 function requestLogs(client: Client, level: LogLevel = 'info'): void {
   if (client.getProtocolEra() === 'modern' || !client.getServerCapabilities()?.logging) return
   const request = { method: 'logging/setLevel', params: { level } }
@@ -126,24 +127,24 @@ function priorOptions(verdict: EraVerdict | undefined): Pick<ConnectOptions, 'pr
   }
 }
 
-// Before there is a session, none can be lost: whatever answered is not what we look for.
+// Before the handshake no session exists that could be lost, so no MCP server answered.
 function asConnectError(error: HostError): HostError {
   if (error.code !== 'session-lost' || error.cause === undefined) return error
   return protocolError('There is no MCP server at this address.', error.cause)
 }
 
 class Session implements Connection {
-  /** The clocks of calls under way; they stand still while their user is asked. */
+  /** Clocks of running calls; they pause while a user is asked. */
   readonly #clocks: CallClocks
   readonly info: ServerInfo
   readonly verdict: EraVerdict
-  /** By the server, or by us. */
+  /** Set when the server or Loadout ends the session. */
   ended = false
   readonly #client: Client
   readonly #deps: SessionDeps
   readonly #changes: ListChanges
   readonly #log: SessionLog
-  /** Whether the server has confirmed the era of this session: a handshake does, a remembered one waits for the first answer. */
+  /** Whether the server confirmed the era: a handshake does, a cached era waits for the first response. */
   #confirmed: boolean
   #listed = false
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
@@ -196,7 +197,7 @@ class Session implements Connection {
       })
       if (!Array.isArray(answer[kind])) throw malformed(`The list of ${kind} is not a list.`)
       for (const item of answer[kind] as unknown[]) list.items.push(item)
-      // An answer may be as large as a result; a list is kept, and has less room.
+      // A list is stored, so its limit is lower than that of a response.
       bytes += JSON.stringify(answer).length
       if (list.items.length > MAX_LIST_ITEMS || bytes > MAX_LIST_BYTES)
         throw new HostError('response-too-large', { detail: `The list of ${kind} is larger than we take.` })
@@ -217,7 +218,7 @@ class Session implements Connection {
     options: CallOptions,
   ): Promise<ToolResult> {
     const params = withMeta({ name: call.name, arguments: call.arguments }, this.#withLogLevel(options))
-    // Tools that mirror arguments into headers need the SDK's own path, which knows how to encode them.
+    // The SDK encodes arguments that a tool mirrors into headers.
     const mirrors =
       this.info.era === 'modern' && call.inputSchema !== undefined && this.#mirrorsIntoHeaders(call.inputSchema)
     await this.#listFirst(options)
@@ -232,7 +233,7 @@ class Session implements Connection {
     )
   }
 
-  /** A server of the new era that fails because it could not ask its user: the connector knows what to do about it. */
+  /** Throws a back-channel error if a modern server could not ask its user, so that the connector can fall back. */
   async #withBackChannel(work: () => Promise<ToolResult>): Promise<ToolResult> {
     if (this.info.era !== 'modern') return work()
     const { backChannel } = this.#deps
@@ -249,7 +250,7 @@ class Session implements Connection {
     return result
   }
 
-  /** Some servers (rmcp) answer no call on a connection before they were asked for their list. */
+  /** Some servers (rmcp) answer no call before a `tools/list`. */
   async #listFirst({ signal, timeoutMs, meta }: CallOptions): Promise<void> {
     if (this.#listed || this.info.era !== 'modern' || this.info.transport !== 'stdio') return
     this.#listed = true
@@ -325,10 +326,10 @@ class Session implements Connection {
     const throttled = onProgress && throttleProgress(onProgress)
     try {
       const result = await work({
-        // Time is kept by our own clock, which knows when a person is asked.
+        // `CallClocks` limits the time, because it pauses while a user is asked.
         timeout: NEVER_MS,
         signal: clock.signal,
-        // Also where nobody listens: progress keeps a long call alive.
+        // Always set, because progress keeps a long call alive.
         onprogress: (progress) => {
           clock.progress()
           throttled?.report(progress)
@@ -373,14 +374,14 @@ function readResult(answer: JsonObject): ToolResult {
   }
 }
 
-// A block of a kind that nobody knows is kept as it is; what is no block at all is shown as its JSON.
+// Unknown content types are kept; a value that is no block becomes JSON text.
 function asBlock(block: unknown): JsonObject {
   if (typeof block === 'object' && block !== null && typeof (block as JsonObject).type === 'string')
     return block as JsonObject
   return { type: 'text', text: JSON.stringify(block) ?? '' }
 }
 
-/** The SDK's client as we want it: both eras, our own checks, and questions put to people. */
+/** Open elicitation requests per session; more are declined. */
 const MAX_OPEN_QUESTIONS = 3
 
 export interface ClientDeps {
@@ -391,10 +392,10 @@ export interface ClientDeps {
 
 export const MODERN_VERSION = '2026-07-28'
 
-/** How long a server may leave the first question of the new era unanswered. */
+/** Milliseconds that a server may take to answer `server/discover`. */
 export const probeTimeoutMs = ({ connectMs }: ConnectionTarget, maxMs = 3000) => Math.min(connectMs / 2, maxMs)
 
-/** Loadout as every server sees it. */
+/** Client info and capabilities that servers see. */
 export const clientIdentity = (clientVersion: string) => ({
   info: { name: 'loadout', version: clientVersion },
   capabilities: {
@@ -411,7 +412,7 @@ export function newClient({ target, hooks, clientVersion }: ClientDeps, clocks: 
       mode: target.only === 'modern' ? { pin: MODERN_VERSION } : 'auto',
       probe: { timeoutMs: probeTimeoutMs(target) },
     },
-    // Output is checked by our own validator, which no schema of a server can block.
+    // Output is checked by our own validator, which a server's schema cannot block.
     jsonSchemaValidator: NO_VALIDATION,
   })
   let open = 0
@@ -432,7 +433,7 @@ export function newClient({ target, hooks, clientVersion }: ClientDeps, clocks: 
   return client
 }
 
-/** Undefined where the question must not reach a person: a URL that is no web page. */
+/** Returns undefined if the request must not reach a user: its URL is no web page. */
 function parseElicitation(params: JsonObject): ElicitationRequest | undefined {
   const mode = params.mode === 'url' ? ('url' as const) : ('form' as const)
   const message = cleanText(String(params.message ?? '').slice(0, 4000)).text
@@ -443,15 +444,17 @@ function parseElicitation(params: JsonObject): ElicitationRequest | undefined {
   return { mode, message, requestedSchema: (params.requestedSchema ?? { type: 'object' }) as JsonObject }
 }
 
-/** The SDK would check results against the server's own schema, in place and without a limit. We do that ourselves. */
+/** The SDK would validate against the server's schema, synchronously and without a limit. */
 export const NO_VALIDATION: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined })
   },
 }
 
-/** The requests of the handshake are the SDK's own: what goes along with them is put in on their way out. */
-/** Until it is stopped. What the SDK itself says in `_meta` is left as it is. */
+/**
+ * Adds `_meta` to the SDK's handshake requests by wrapping `transport.send`, until the returned function is called.
+ * Keys that the SDK sets win.
+ */
 export function injectMeta(transport: Transport, meta: Readonly<Record<string, string>>): () => void {
   const ownSend = Object.getOwnPropertyDescriptor(transport, 'send')
   const send = transport.send

@@ -1,4 +1,4 @@
-/** Skills that a server offers (SEP-2640): listed by their entries, and every file held against its entry before it is handed on. */
+/** Lists a server's skills (SEP-2640) and verifies every file against its entry. */
 import type { Client, RequestOptions } from '@modelcontextprotocol/client'
 import type { Skill, SkillFile, SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { toBase64 } from '../../credentials/aes.ts'
@@ -9,7 +9,7 @@ import { protocolError } from '../errors.ts'
 
 export async function listSkills(client: Client, options: RequestOptions): Promise<JsonObject[]> {
   const skillsClient = await createSkillsClient(client)
-  // A server that knows nothing of skills has none; the SDK would say so on the console of whoever uses us.
+  // Without this check the SDK logs to the app's console.
   if (!skillsClient.supported) return []
   const { skills } = await skillsClient.list({}, options)
   return skills as unknown as JsonObject[]

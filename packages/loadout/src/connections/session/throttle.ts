@@ -1,10 +1,11 @@
+/** Throttles for progress (100 ms) and list changes (5 s). */
 import type { CallOptions } from '../connection.ts'
 
 const EVERY_MS = 100
 
 type ProgressListener = NonNullable<CallOptions['onProgress']>
 
-/** Progress at most ten times a second; the last word is never lost. */
+/** Reports progress at most every 100 ms; the last value is always reported. */
 export function throttleProgress(report: ProgressListener): { report: ProgressListener; end(): void } {
   let last = Number.NEGATIVE_INFINITY
   let pending: Parameters<ProgressListener>[0] | undefined
@@ -33,7 +34,7 @@ export function throttleProgress(report: ProgressListener): { report: ProgressLi
 
 const STORM_MS = 5000
 
-/** At once, and then at most every five seconds, for as long as it storms; the last word is never lost. */
+/** Leading and trailing throttle, 5 s. */
 export function throttle(notify: () => void): () => void {
   let last = Number.NEGATIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined

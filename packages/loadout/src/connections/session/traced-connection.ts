@@ -1,6 +1,6 @@
 /**
- * A leased connection whose requests are timed and traced, for one piece of work. The trace goes along in `_meta`. The span
- * of a tool call is the call's own and is only completed here; every other request has one under it.
+ * A leased connection whose requests are timed and traced. The trace context is sent in `_meta`. A tool call already
+ * has a span, which only gets attributes here; any other request gets a child span.
  */
 
 import { type Attributes, type Context, type Span, SpanKind, trace } from '@opentelemetry/api'
@@ -27,12 +27,12 @@ import { jsonRpcCode } from '../errors.ts'
 
 export interface TraceOptions {
   telemetry: Telemetry
-  /** What the work belongs to. */
+  /** Trace context of the work. */
   trace: Context | undefined
   toolkit: string
-  /** Without its secrets. */
+  /** The record without its secrets. */
   server: Server
-  /** Ours, not the server's: its own id is a key to the session. */
+  /** Our own session IDs, because the server's ID grants access to the session. */
   sessionIds: WeakMap<Connection, string>
 }
 
@@ -170,7 +170,7 @@ function withMeta(options: CallOptions, at: Context | undefined): CallOptions {
   return meta ? { ...options, meta } : options
 }
 
-/** What a server is reached by, as the conventions name it. What the app built itself may be anything. */
+/** Network transport by the OpenTelemetry conventions; undefined for a custom transport. */
 export function networkTransport({ transport }: ServerInfo): 'pipe' | 'tcp' | undefined {
   if (transport === 'given') return undefined
   return transport === 'stdio' ? 'pipe' : 'tcp'
@@ -183,8 +183,10 @@ function serverAddress(server: Server): Attributes {
   return { [ATTRIBUTE.address]: url.hostname, [ATTRIBUTE.port]: port }
 }
 
-/** A span and a count for every connection that is made, or could not be. */
-/** `open` gets what goes along with the handshake. The trace is that of whoever came first; others may wait with them. */
+/**
+ * Records a span and a count for each connect. `open` gets the trace context of the first caller; others may share the
+ * connection.
+ */
 export async function observeConnect(
   { tracer, counters }: Telemetry,
   target: { toolkit: string; trace: Context | undefined },
