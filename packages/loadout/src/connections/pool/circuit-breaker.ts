@@ -1,10 +1,13 @@
+/**
+ * Circuit breaker per server: opens after `MAX_FAILURES` failures in a row, with exponential backoff up to `MAX_MS`.
+ */
 import { HostError } from '../../errors.ts'
 
 const MAX_FAILURES = 3
 const FIRST_MS = 1000
 const MAX_MS = 30_000
 
-/** Failures of the server itself, after which it is left in peace for a while. */
+/** Error codes that trip the circuit breaker. */
 export const TRIPS_BREAKER = new Set<string>([
   'server-unreachable',
   'server-timeout',
@@ -16,9 +19,9 @@ export const TRIPS_BREAKER = new Set<string>([
   'response-too-large',
 ])
 
-/** After some failures in a row nobody is let through for a while, longer each time, then one to try. */
+/** After the wait, one attempt is allowed. */
 export interface Breaker {
-  /** Throws `cooling-down` while it is open. */
+  /** Throws `cooling-down` while the breaker is open. */
   assertClosed(now: number): void
   succeeded(): void
   failed(now: number): void
@@ -44,7 +47,7 @@ export function createBreaker(random: () => number = Math.random): Breaker {
       failures++
       if (failures < MAX_FAILURES) return
       const wait = Math.min(FIRST_MS * 2 ** (failures - MAX_FAILURES), MAX_MS)
-      // Jitter, so that many who failed together do not come back together.
+      // Jitter, so that servers that failed together do not retry together.
       openUntil = now + wait * (0.5 + random() / 2)
     },
   }

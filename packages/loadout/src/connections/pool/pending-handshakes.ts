@@ -1,10 +1,10 @@
-/** Handshakes under way, by toolkit and user: whoever removes or cancels one does not wait for a server that may never answer. */
+/** Running handshakes by toolkit and user, so that removal and cancellation do not wait for a silent server. */
 import type { Context } from '@opentelemetry/api'
 import { HostError } from '../../errors.ts'
 import type { TraceMeta } from '../../telemetry/trace-context.ts'
 import type { ConnectionTarget } from '../connection.ts'
 
-/** How long a start may take, and the setting that says so. */
+/** Start timeouts, and the setting they come from. */
 export type StartLimits = Pick<ConnectionTarget, 'connectMs' | 'maxMs' | 'setting'>
 
 export interface Opening {
@@ -37,17 +37,17 @@ export class PendingHandshakes {
     }
   }
 
-  /** For all users, because the toolkit is gone. */
+  /** Cancels the starts of all users, because the toolkit was removed. */
   cancelToolkit(toolkit: string): void {
     void this.#abort((key) => key.toolkit === toolkit, cancelled('The toolkit was removed while it connected.'))
   }
 
-  /** All of them: a host that closes waits for no server that has yet to answer. */
+  /** Cancels all starts: a closing host does not wait for silent servers. */
   async close(): Promise<void> {
     await this.#abort(() => true, new HostError('shutting-down'))
   }
 
-  /** For one of them, on request. Resolves when it is over, with whether anything was under way. */
+  /** Cancels one user's start. Resolves when it has ended, with whether a start was running. */
   cancel({ toolkit, userId }: OpeningKey): Promise<boolean> {
     return this.#abort((key) => key.toolkit === toolkit && key.userId === userId, cancelled('The start was cancelled.'))
   }
@@ -63,16 +63,16 @@ export class PendingHandshakes {
 const cancelled = (detail: string) =>
   new HostError('cancelled', { detail, action: 'Refresh the server to start it again.' })
 
-/** A command that printed nothing for this long makes no progress. */
+/** Milliseconds without output after which a command counts as stuck. */
 const QUIET_MS = 30_000
 
 export interface StartClock extends StartLimits {
   signal?: AbortSignal | undefined
-  /** When the command last printed something, by `performance.now()`. */
+  /** Time of the command's last output, by `performance.now()`. */
   lastOutputAt?: (() => number | undefined) | undefined
 }
 
-/** A handshake with its limits: so long, longer while the command makes progress, and no longer than it is wanted. */
+/** Limits a handshake to `connectMs`, or to `maxMs` while the command makes progress, and aborts it with `signal`. */
 export async function withStartLimits<T>(work: Promise<T>, clock: StartClock): Promise<T> {
   const { signal } = clock
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -94,7 +94,7 @@ export async function withStartLimits<T>(work: Promise<T>, clock: StartClock): P
   } finally {
     clearTimeout(timer)
     if (onAbort) signal?.removeEventListener('abort', onAbort)
-    // Whatever comes of it later is nobody's any more.
+    // The caller no longer waits, so a late rejection must not be unhandled.
     work.catch(() => {})
   }
 }

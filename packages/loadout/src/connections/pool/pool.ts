@@ -1,7 +1,7 @@
 /**
- * Live connections, leased. One connect at a time per key, shared by all who wait; nothing opens before it is needed; what
- * idles or grows old closes; caps per user and per host make the next one wait, and then say so. A key carries the
- * toolkit, the fingerprint of its config and the user, so no connection is ever another's.
+ * Pool of leased connections. One connect runs per key, and all waiters share it. Connections open on demand and close
+ * when idle or too old. At the caps per user and host, a lease waits and then fails. A key contains toolkit, config
+ * fingerprint and user, so users never share a connection by accident.
  */
 
 import { HostError } from '../../errors.ts'
@@ -17,13 +17,13 @@ interface Entry {
   leases: number
   retired: boolean
   ended: boolean
-  /** By the clock that never jumps. */
+  /** By the monotonic clock, `performance.now()`. */
   idleSince: number
   idleMs: number
-  /** One timer for many leases: when it fires too soon, it is set again for the rest. */
+  /** One timer serves many leases: if it fires early, it is set again for the remaining time. */
   idle: ReturnType<typeof setTimeout> | undefined
   freeSlot: () => void
-  /** What its last user found wrong with it. */
+  /** Error of the last lease. */
   failure?: HostError
 }
 
@@ -35,7 +35,7 @@ export function createPool(options: PoolOptions = {}): Pool {
 
 class ConnectionPool implements Pool {
   readonly #entries = new Map<string, Entry>()
-  /** Retired and not ended yet: calls in flight finish on them. */
+  /** Retired entries on which running calls finish. */
   readonly #draining = new Set<Entry>()
   readonly #breakers = new Map<string, Breaker>()
   readonly #options: Required<PoolOptions>
@@ -51,7 +51,7 @@ class ConnectionPool implements Pool {
     if (this.#closed) throw new HostError('shutting-down')
     const id = keyOf(key)
     const current = this.#entries.get(id)
-    // What is still used finishes on the old one; new work gets a new one.
+    // Running calls finish on the old connection; new work opens a new one.
     if (current && this.#isTooOld(current)) this.#retireEntry(current)
     if (current?.retired && current.leases === 0) await this.#end(current)
     const entry = this.#entries.get(id) ?? (await this.#open(key, open))
@@ -106,7 +106,7 @@ class ConnectionPool implements Pool {
     const id = keyOf(key)
     this.#breakers.get(id)?.assertClosed(Date.now())
     const freeSlot = await this.#slots.acquire(key.userId)
-    // While this one waited for a place, the pool may have closed, or another opened the same.
+    // While this lease waited for a slot, the pool may have closed or another lease may have opened the connection.
     const existing = this.#entries.get(id)
     if (existing || this.#closed) freeSlot()
     if (this.#closed) throw new HostError('shutting-down')
@@ -142,7 +142,9 @@ class ConnectionPool implements Pool {
     return entry
   }
 
-  /** Only what time can mend is cooled down for: a refused command or a missing sign-in is told at once, each time. */
+  /**
+   * Only failures that time can fix trip the breaker; a refused command or a missing sign-in fails at once every time.
+   */
   #noteFailure(id: string, error: unknown): void {
     if (!HostError.is(error) || !TRIPS_BREAKER.has(error.code)) return
     const breaker = this.#breakers.get(id) ?? createBreaker()
@@ -177,7 +179,7 @@ class ConnectionPool implements Pool {
   #dropWhenIdle(entry: Entry, afterMs: number): void {
     const check = () => {
       entry.idle = undefined
-      // While it is leased there is nothing to wait for; the release starts anew.
+      // A leased connection is not idle; the release starts the timer again.
       if (entry.leases > 0 || entry.retired) return
       const leftMs = entry.idleSince + entry.idleMs - performance.now()
       if (leftMs > 0) this.#dropWhenIdle(entry, leftMs)
@@ -197,7 +199,7 @@ class ConnectionPool implements Pool {
     return entry.connection !== undefined && Date.now() - entry.openedAt > this.#options.maxAgeMs
   }
 
-  /** The server ended it. */
+  /** The server closed the connection. */
   #onLost(entry: Entry): void {
     if (entry.retired) return
     this.#retireEntry(entry)
@@ -216,7 +218,7 @@ class ConnectionPool implements Pool {
     const connection = await entry.opening.catch(() => undefined)
     await connection?.close()
     this.#draining.delete(entry)
-    // A new one of the same toolkit and user is what people want to hear of.
+    // If a new connection of the same toolkit and user exists, its state is the visible one.
     const isReplaced = [...this.#entries.values()].some(
       ({ key }) => key.toolkit === entry.key.toolkit && key.userId === entry.key.userId,
     )
@@ -229,7 +231,7 @@ class ConnectionPool implements Pool {
     entry.freeSlot()
   }
 
-  /** Makes room by closing what idles longest, of this user where that is given. */
+  /** Closes the longest idle connection, of `userId` if set. */
   #evict(userId: string | null | undefined): boolean {
     let oldest: Entry | undefined
     for (const entry of this.#entries.values()) {
@@ -243,15 +245,14 @@ class ConnectionPool implements Pool {
   }
 }
 
-/** JSON, so that no part can bleed into its neighbour. */
+/** JSON, so that no part can run into the next. */
 const keyOf = ({ toolkit, fingerprint, userId }: PoolKey) => JSON.stringify([toolkit, fingerprint, userId])
 
-/** What a pool is asked for and gives: connections by their keys, leased. `pool.ts` keeps them. */
 export interface PoolKey {
-  /** The toolkit's `usco_…`, or the id of a toolkit that a context carries. */
+  /** The toolkit's `usco_…`, or the ID of an ephemeral toolkit. */
   toolkit: string
   fingerprint: string
-  /** Whose session; null where one is shared by all. */
+  /** Owner of the session; null for a shared connection. */
   userId: string | null
 }
 
@@ -264,9 +265,9 @@ export interface PoolOptions {
   maxPerUser?: number
   /** @default 512 */
   maxPerHost?: number
-  /** How long to wait for a place. @default 5000 */
+  /** Milliseconds to wait for a slot. @default 5000 */
   queueMs?: number
-  /** Told when a connection opens, fails to, or ends. */
+  /** Called when a connection opens, fails to open, or closes. */
   onChange?: (key: PoolKey, change: PoolChange) => void
 }
 
@@ -275,18 +276,18 @@ export type PoolChange = { status: 'connecting' | 'connected' | 'disconnected' }
 export interface Lease {
   connection: Connection
   release(): void
-  /** Gives it back as broken: nobody gets it again. `why` is what people see of it. */
+  /** Returns the connection as broken, so that it is never leased again. `failure` becomes the visible state. */
   discard(failure?: HostError): void
 }
 
 export type OpenLeased = (onClosed: () => void) => Promise<Connection>
 
 export interface Pool {
-  /** `idleMs`: how long it is kept unused, where that is another time than usual. */
+  /** `idleMs` overrides the pool's idle timeout. */
   lease(key: PoolKey, open: OpenLeased, idleMs?: number): Promise<Lease>
-  /** Closes a toolkit's connections: idle ones now, used ones when their calls end. */
+  /** Closes a toolkit's connections: idle ones at once, leased ones after their calls. */
   retire(toolkit: string, keep?: (key: PoolKey) => boolean): Promise<void>
-  /** Lets the next lease try at once, whatever failed before. */
+  /** Allows the next lease at once, whatever failed before. */
   resetBreaker(toolkit: string, userId?: string | null): void
   status(): PoolStatus[]
   counts(): PoolCounts
@@ -294,9 +295,9 @@ export interface Pool {
 }
 
 export interface PoolCounts {
-  /** Those that finish their last calls are among the leased. */
+  /** Retired connections with running calls count as leased. */
   connections: Record<'idle' | 'leased' | 'connecting', number>
-  /** Who waits for a place. */
+  /** Leases that wait for a slot. */
   waiting: number
 }
 

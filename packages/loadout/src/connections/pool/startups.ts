@@ -1,6 +1,6 @@
 /**
- * Servers that are starting: the phase of each, its last line of output, and how a person cancels it. An installer may print
- * thousands of lines, so listeners hear of a phase at once and of a line at most three times a second.
+ * Progress of starting servers: phase and last output line. Listeners are notified of a phase at once and of a line at
+ * most every 300 ms, because installers print thousands of lines.
  */
 import { redact } from '../../toolkits/secrets/redact.ts'
 import type { StartProgress } from '../connection.ts'
@@ -12,7 +12,7 @@ const MAX_LINE_LENGTH = 200
 export class Startups {
   readonly #progress = new Map<string, StartProgress>()
   readonly #listing = new Map<string, number>()
-  /** Connections whose first list has arrived: a later refresh is no start. */
+  /** Connections with a complete first list; a later refresh is no start. */
   readonly #listed = new Set<string>()
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
   readonly #notify: (id: string) => void
@@ -21,7 +21,7 @@ export class Startups {
     this.#notify = notify
   }
 
-  /** The progress of a connection that is being opened. */
+  /** Progress of an opening connection. */
   get(id: string): StartProgress | undefined {
     return this.#progress.get(id)
   }
@@ -30,7 +30,7 @@ export class Startups {
     return this.#listing.has(id) && !this.#listed.has(id)
   }
 
-  /** The connection has closed, so its next list is a first one again. */
+  /** After a close, the next list is a first list again. */
   closed(id: string): void {
     this.#listed.delete(id)
   }
@@ -47,14 +47,14 @@ export class Startups {
     }
   }
 
-  /** The connection is open, or failed. */
+  /** The connection opened or failed. */
   finish(id: string): void {
     this.#progress.delete(id)
     clearTimeout(this.#timers.get(id))
     this.#timers.delete(id)
   }
 
-  /** While the first list is asked for, the server counts as starting. */
+  /** The server counts as starting until its first list is complete. */
   async whileListing<T>(id: string, work: () => Promise<T>): Promise<T> {
     this.#listing.set(id, (this.#listing.get(id) ?? 0) + 1)
     try {
