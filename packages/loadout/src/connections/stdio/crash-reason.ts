@@ -1,8 +1,8 @@
-/** Why a process ended, from the end of its stderr: the error line of a stack trace, else the last whole lines. */
+/** Extracts why a process ended from its stderr: the error line of a stack trace, otherwise the last whole lines. */
 
 const MAX_LENGTH = 500
 const TRACE = /^Traceback \(most recent call last\):|^\s+(at |File ")/m
-/** `ValueError: …`, `java.io.IOException: …`, `Error [ERR_X]: …`, `panic: …`; the name of an exception can stand alone. */
+/** `ValueError: …`, `java.io.IOException: …`, `Error [ERR_X]: …`, `panic: …`, or an exception name alone. */
 const ERROR =
   /^(Caused by: |Exception in thread .*? )?(Uncaught )?([\w$.]+\.)?(\w*(Error|Exception|Interrupt|Exit)|panic)\b[^\n]*/
 
@@ -15,7 +15,7 @@ export function crashReason(stderr: string): string {
   return error === undefined ? tail(lines) : error.slice(0, MAX_LENGTH)
 }
 
-/** As many whole lines of the end as there is room for; of one that is longer, its end. */
+/** As many whole last lines as `MAX_LENGTH` allows, or the end of a longer line. */
 function tail(lines: readonly string[]): string {
   let size = 0
   const first = lines.findLastIndex((line) => {

@@ -1,6 +1,6 @@
 /**
- * Processes that a command detached into a session of their own: ending the command's group does not reach them. They are found by a
- * variable that every process of a command inherits. Linux only; elsewhere none are found.
+ * Finds processes that a command detached into their own session, which ending its process group does not reach. They
+ * inherit a marker variable. Linux only; elsewhere none are found.
  */
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
@@ -8,15 +8,15 @@ const MARK = 'LOADOUT_COMMAND'
 
 export interface LeftProcess {
   pid: number
-  /** The program that it runs, without its arguments, which may contain secrets. */
+  /** Program without arguments, which may contain secrets. */
   program: string
-  /** The command that started it. */
+  /** Command that started the process. */
   command: string
 }
 
 export const newMark = (): Record<string, string> => ({ [MARK]: crypto.randomUUID() })
 
-/** Those that still run and inherited the mark. What may not be read is another user's, and none of them. */
+/** Running processes with the marker. Unreadable processes belong to other users and are skipped. */
 export async function leftProcesses(mark: Readonly<Record<string, string>>, command: string): Promise<LeftProcess[]> {
   const text = `${MARK}=${mark[MARK]}`
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
@@ -27,6 +27,6 @@ export async function leftProcesses(mark: Readonly<Record<string, string>>, comm
       return [{ pid: Number(pid), program: await readlink(`/proc/${pid}/exe`).catch(() => ''), command }]
     }),
   )
-  // The kernel keeps a killed process without its program until its parent has read its end.
+  // A zombie has no program.
   return found.flat().filter(({ program }) => program !== '')
 }

@@ -1,7 +1,7 @@
 /**
- * Notes of running process groups, so that the next host can end what is left when a host and its watcher both died.
- * A note is an empty file whose name says it all, so there is never half of one. A number alone is no proof: the kernel
- * gives it out again, so each process is known by its number and its birth, and a group whose leader is gone by its session.
+ * Notes of running process groups, so that the next host can end them after a host and its watcher died. A note is an
+ * empty file whose name contains all data, so it is never half-written. The kernel reuses PIDs, so a process is
+ * identified by PID and start time, and a group without its leader by its session.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ export interface GroupNote {
   remove(): Promise<void>
 }
 
-/** Notes a group of ours. Nothing is noted where there is no `/proc`, or when the process is already gone. */
+/** Writes a note. Returns undefined without `/proc` or if the process has ended. */
 export async function noteGroup(noteDir: string, pid: number): Promise<GroupNote | undefined> {
   const [ours, leader, session] = await Promise.all([readStat(process.pid), readStat(pid), readSession(pid)])
   if (!ours || !leader) return undefined
@@ -20,7 +20,7 @@ export async function noteGroup(noteDir: string, pid: number): Promise<GroupNote
   return { remove: () => rm(path, { force: true }) }
 }
 
-/** Ends groups whose host is gone. Says how many. */
+/** Ends groups whose host is gone and returns their number. */
 export async function sweepOrphans(noteDir: string): Promise<number> {
   let swept = 0
   for (const name of await readdir(noteDir).catch(() => [])) {
@@ -40,7 +40,7 @@ export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): vo
   try {
     process.kill(-pid, signal)
   } catch {
-    // Nobody of the group is left.
+    // The group has no processes.
   }
 }
 
@@ -49,7 +49,7 @@ async function isSameProcess(pid: string, birth: string): Promise<boolean> {
   return stat !== undefined && stat.birth === birth
 }
 
-/** Whether a group lives on without its leader: members of that number, in the very session that was noted. */
+/** Whether a group outlives its leader: members with its number in the noted session. */
 async function hasLeftovers(group: string, session: string): Promise<boolean> {
   if (session === '' || (await readStat(Number(group)))) return false
   for (const name of await readdir('/proc').catch(() => [])) {
@@ -68,7 +68,7 @@ async function readStat(pid: number): Promise<{ group: string; birth: string } |
   return group === undefined || birth === undefined ? undefined : { group, birth }
 }
 
-/** The kernel counts sessions and never gives a count out again. Empty where it does not say. */
+/** Autogroup number, which the kernel never reuses. Empty if it is not available. */
 async function readSession(pid: number): Promise<string> {
   const line = await readFile(`/proc/${pid}/autogroup`, 'utf8').catch(() => '')
   return /^\/autogroup-(\d+) /.exec(line)?.[1] ?? ''

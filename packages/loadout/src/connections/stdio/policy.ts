@@ -1,7 +1,7 @@
 /**
- * Whether a command may be run, and how: the one function for every door (a call, an introspection, an import, a look
- * without registering, a toolkit that an invocation carries). It is total and fails closed: what it does not allow by name
- * is refused, and a way of running that is not there is a refusal too, never a fallback to a weaker one.
+ * Decides whether and how a command may run, for every caller: calls, introspection, import, discover, ephemeral
+ * toolkits. It fails closed: anything not explicitly allowed is refused, and a missing sandbox is a refusal, never a
+ * fallback.
  */
 import { HostError } from '../../errors.ts'
 import type { Tier } from '../../schema/scope.ts'
@@ -9,24 +9,24 @@ import type { StdioServer } from '../../schema/toolkit/server.ts'
 import type { StdioTemplate } from '../../schema/toolkit/stdio-template.ts'
 import { type CommandLine, fillTemplate, matchTemplate, type RealPath } from './template.ts'
 
-/** Who may run stdio servers of their own (SPEC 4.3). */
+/** Which stdio servers users may run (SPEC 4.3). */
 export type StdioPolicy = 'off' | 'templates' | 'sandbox' | 'on'
 
 export interface StdioRules {
   policy: StdioPolicy
-  /** The operator's prepared command lines. @default none */
+  /** The operator's templates. @default none */
   templates?: readonly StdioTemplate[] | undefined
-  /** Follows links, for templates with paths. Without it such paths are refused. */
+  /** Resolves symbolic links in template paths. Without it such paths are refused. */
   realPath?: RealPath | undefined
 }
 
 export interface Permit {
-  /** Whether it is run only in the sandbox. */
+  /** Whether the command must run in the sandbox. */
   sandboxed: boolean
   line: CommandLine
 }
 
-/** How this record may be run, or `stdio-refused`. What the operator set up at the app tier is the operator's own word. */
+/** Throws `stdio-refused` unless the command may run. App-tier commands are always allowed. */
 export async function permitCommand(server: StdioServer, tier: Tier, rules: StdioRules): Promise<Permit> {
   const policy = tier === 'app' ? 'on' : rules.policy
   switch (policy) {
@@ -50,7 +50,7 @@ async function anyLine(server: StdioServer, rules: StdioRules): Promise<CommandL
   return { command, args, env, cwd, hosts }
 }
 
-/** By the name of a template, or by being exactly what one of them is when it is filled. */
+/** Accepts a template name, or a command line that exactly matches a filled template. */
 async function templateLine(server: StdioServer, rules: StdioRules): Promise<CommandLine> {
   if (server.template !== undefined) return namedLine(server.template, server, rules)
   for (const template of rules.templates ?? []) {

@@ -1,7 +1,7 @@
 /**
- * Processes of stdio servers. Each is started without a shell, as the leader of a group of its own, with the environment
- * it is given and nothing of ours. Ending one ends its group: SIGTERM, then SIGKILL. A small watcher holds a pipe to us:
- * when we die, also by `kill -9`, the pipe breaks and the watcher ends every group that was still ours.
+ * Process groups of stdio servers. Each process starts without a shell, as the leader of its own group, with only the
+ * given environment. Ending it ends the group: SIGTERM, then SIGKILL. A watcher process holds a pipe to this host; when
+ * the host dies, even by `kill -9`, the watcher ends all groups.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ const TERM_MS = 1500
 const KILL_MS = 500
 const REWATCH_MS = 200
 
-/** Reads "add <pgid>" and "del <pgid>"; at the end of its input it ends all groups that are left. */
+/** Reads "add <pgid>" and "del <pgid>"; at the end of its input it ends the remaining groups. */
 const WATCHER = `
 trap '' INT TERM HUP QUIT
 groups=""
@@ -34,34 +34,37 @@ export interface ProcessSpec {
   args: readonly string[]
   env: Readonly<Record<string, string>>
   cwd?: string | undefined
-  /** What it reads from descriptors 3, 4 and so on: what must be on no command line. */
+  /** Input for descriptors 3, 4 and so on, for data that must not appear on a command line. */
   inputs?: readonly string[]
-  /** Whom it runs as, where we may choose. */
+  /** uid of the process, if the host may choose it. */
   uid?: number | undefined
-  /** Done with its number before its program begins, which waits for a line on the descriptor after the inputs. */
+  /** Runs with the PID before the program starts; the program waits for a line on the descriptor after `inputs`. */
   admit?: (pid: number) => Promise<void>
-  /** Told once, when it is gone or did not start. */
+  /** Called once, when the process has ended or failed to start. */
   onEnd?: () => void
 }
 
 export interface ProcessGroup {
   child: ChildProcess
-  /** Ends the group; resolves when its leader is gone and SIGKILL was sent to the rest. */
+  /** Ends the group. Resolves when its leader has exited and the rest got SIGKILL. */
   end(): Promise<void>
 }
 
 export interface ProcessGroups {
   start(spec: ProcessSpec): Promise<ProcessGroup>
-  /** How many run. */
+  /** Number of running groups. */
   count(): number
   /** Ends all groups and the watcher. */
   close(): Promise<void>
 }
 
 export interface ProcessGroupsOptions {
-  /** A folder to note running groups in, so that the next start can sweep what a crash of the machine's making left. */
+  /** Folder with notes of running groups, so that the next start can end leftovers of a crash. */
   noteDir?: string | undefined
-  /** Told of processes that a command detached and that outlive it. Sandboxed commands leave none: their namespace ends with them. */
+  /**
+   * Called with detached processes that outlive a command. Sandboxed commands leave none, because their PID namespace
+   * ends with them.
+   */
   onLeft?: ((left: readonly LeftProcess[]) => void) | undefined
 }
 
@@ -82,18 +85,18 @@ export function createProcessGroups({ noteDir, onLeft }: ProcessGroupsOptions = 
         spec.onEnd?.()
         throw new HostError('shutting-down')
       }
-      // The watcher is there before the process is, so that no moment is unwatched.
+      // The watcher starts before the process, so that it covers its whole lifetime.
       watcher.start()
       const mark = onLeft ? newMark() : undefined
       const child = spawnLeader(mark ? { ...spec, env: { ...spec.env, ...mark } } : spec)
       if (child.pid === undefined) await waitForSpawn(child, spec)
       const group: ProcessGroup = { child, end: onceOnly(() => endGroup(child)) }
       let note: Promise<GroupNote | undefined> | undefined
-      // From here on it is known to all who may have to end it, before anything is waited for.
+      // Registered before the first await, so that `close` and the watcher can end it.
       running.add(group)
       watcher.send(`add ${child.pid}`)
       child.once('exit', () => {
-        // A leader that ended may have left others of its group behind.
+        // The leader may leave other processes of its group behind.
         signalGroup(child.pid, 'SIGKILL')
         running.delete(group)
         watcher.send(`del ${child.pid}`)
@@ -102,7 +105,7 @@ export function createProcessGroups({ noteDir, onLeft }: ProcessGroupsOptions = 
         note?.then((noted) => noted?.remove()).catch(() => {})
       })
       await waitForSpawn(child, spec)
-      // The note is for a later host, so nobody waits for it; a folder that cannot be written costs only the sweep.
+      // Not awaited: the note is for a later host, and a failed write only costs its sweep.
       if (noteDir !== undefined && child.pid !== undefined) note = noteGroup(noteDir, child.pid).catch(() => undefined)
       return group
     },
@@ -135,7 +138,7 @@ function spawnLeader(spec: ProcessSpec): ChildProcess {
   inputs.forEach((input, index) => {
     writeInput(index, input)
   })
-  // Who is not admitted reads the end of it, and ends.
+  // Without admission the program reads the end of input and exits.
   if (child.pid !== undefined)
     admit?.(child.pid).then(
       () => writeInput(inputs.length, '\n'),
@@ -144,7 +147,7 @@ function spawnLeader(spec: ProcessSpec): ChildProcess {
   return child
 }
 
-/** The watcher's process, started again where something ended it. */
+/** Restarts the watcher process if it ends. */
 function createWatcher(groups: () => number[]) {
   let current: ChildProcess | undefined
   let closed = false
@@ -191,7 +194,7 @@ async function waitForSpawn(child: ChildProcess, { command, cwd, onEnd }: Proces
   }
 }
 
-// The rest of a group is killed when its leader exits. Later its number may be another's, so nothing is sent then.
+// A group is killed when its leader exits; later its number may belong to another group.
 async function endGroup(child: ChildProcess): Promise<void> {
   const hasExited = () => child.exitCode !== null || child.signalCode !== null
   if (hasExited()) return
@@ -204,7 +207,7 @@ async function endGroup(child: ChildProcess): Promise<void> {
   await Promise.race([exited, wait(KILL_MS)])
 }
 
-/** Holds no process up: while a child runs, the child does. */
+/** `unref`ed: while a child runs, the child keeps the process alive. */
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
 
 function onceOnly(work: () => Promise<void>): () => Promise<void> {

@@ -1,2 +1,2 @@
-/** Variables of every command. Python servers that build texts from sets list the same tools at every start with a fixed seed. */
+/** Environment of every command. A fixed hash seed makes Python servers list the same tools at every start. */
 export const STABLE_ENV = { PYTHONHASHSEED: '0' }

@@ -1,7 +1,7 @@
 /**
- * JSON lines over a process's pipes. A line has a limit, stderr is always drained into a ring, and a server that stops
- * reading is noticed: each of these ends the session with its own reason instead of a wait for a timeout.
- * It shows `pid` and `stderr`, by which the SDK knows a stdio transport and asks for the era on this very process.
+ * Newline-delimited JSON over process pipes. A too long line, a crash and a server that stops reading each end the
+ * session with their own error instead of a timeout. stderr is always drained into a ring buffer. `pid` and `stderr`
+ * mark it as a stdio transport for the SDK.
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
@@ -18,9 +18,9 @@ const NEWLINE = 0x0a
 const LINE_BYTES = 2000
 
 export interface StdioTransportOptions {
-  /** What must not be told of its last words. */
+  /** Values to redact from output. */
   secrets?: readonly string[] | undefined
-  /** The longest line. @default 128 MiB */
+  /** Longest line in bytes. @default 128 MiB */
   maxResponseBytes?: number | undefined
 }
 
@@ -28,12 +28,12 @@ export class StdioTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: Transport['onmessage']
-  /** Why the session ended, where it was not closed by us. */
+  /** Why the session ended, unless Loadout closed it. */
   failure: HostError | undefined
-  /** Told of every line on stderr that is complete, and of the first answer. */
+  /** Called for complete stderr lines; `onFirstMessage` for the first response. */
   onLine?: (line: string) => void
   onFirstMessage?: () => void
-  /** When it last printed something, by `performance.now()`. */
+  /** Time of the last output, by `performance.now()`. */
   lastOutputAt: number | undefined
   readonly stderr = createRingBuffer(STDERR_BYTES)
   readonly #groups: ProcessGroups
@@ -73,17 +73,17 @@ export class StdioTransport implements Transport {
       void this.#fail(stuck)
       return Promise.reject(stuck)
     }
-    // Not awaited until drained: an answer may come before the pipe is empty, and the request has its own deadline.
+    // Not awaited: a response may arrive before the pipe is drained, and the request has its own timeout.
     stdin.write(`${JSON.stringify(message)}\n`)
     return Promise.resolve()
   }
 
-  /** What it printed so far, without secrets. */
+  /** Output so far, without secrets. */
   get output(): string {
     return sanitizeOutput(redact(this.stderr.text(), this.#secrets))
   }
 
-  /** Whether bytes that we sent still wait to be read. */
+  /** Whether sent bytes are still in the pipe. */
   get hasUnreadInput(): boolean {
     return (this.#group?.child.stdin?.writableLength ?? 0) > 0
   }
@@ -107,7 +107,7 @@ export class StdioTransport implements Transport {
     this.#size += chunk.length - from
   }
 
-  /** Whether the line would be, with so many more; then the session is over. */
+  /** Fails the session if the line exceeds `maxResponseBytes`. */
   #isTooLong(more: number): boolean {
     if (this.#size + more <= this.#maxBytes) return false
     const detail = `A line of the server is longer than ${this.#maxBytes} bytes.`
@@ -118,7 +118,7 @@ export class StdioTransport implements Transport {
   #take(end: Buffer): string {
     if (this.#chunks.length === 0) return end.toString('utf8')
     const line = Buffer.concat([...this.#chunks, end])
-    // Let go before it is decoded: a long line is not held three times.
+    // Released before decoding, so that a long line is not in memory three times.
     this.#chunks = []
     this.#size = 0
     return line.toString('utf8')
@@ -128,7 +128,7 @@ export class StdioTransport implements Transport {
     this.stderr.write(chunk)
     this.lastOutputAt = performance.now()
     if (!this.onLine) return
-    // Only the end is looked at: installers redraw one line for minutes.
+    // Only the last line counts, because installers redraw one line for minutes.
     const [last] = sanitizeOutput(chunk.subarray(-LINE_BYTES).toString('utf8')).split('\n').slice(-1)
     if (last !== undefined && last.trim() !== '') this.onLine(last)
   }
@@ -139,7 +139,7 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line)
     } catch {
-      // Banners and logs on stdout are wrong, and common: they belong to the server's own log.
+      // Banners on stdout violate the protocol but are common, so they count as log output.
       this.stderr.write(Buffer.from(`${sanitizeText(line)}\n`))
       return
     }

@@ -1,4 +1,4 @@
-/** Local servers: a process and its pipes. Node only. */
+/** Connects to local servers over a process's pipes. Node only. */
 import { HostError } from '../../errors.ts'
 import type { Connection, ConnectionTarget } from '../connection.ts'
 import type { OpenCommand } from '../drivers.ts'
@@ -13,13 +13,13 @@ import type { CommandLine } from './template.ts'
 
 export interface StdioOptions {
   groups: ProcessGroups
-  /** What is started for a command line: the command itself, or a sandbox with it inside. Asked anew for every start. */
+  /** Process to start for a command line: the command itself, or a sandbox with it inside. Called for every start. */
   prepare(line: CommandLine): Promise<ProcessSpec>
   clientVersion: string
   maxResponseBytes?: number | undefined
-  /** How long `server/discover` may stay unanswered before `initialize` is sent as well. @default 3000 */
+  /** Milliseconds until `initialize` is sent in addition to an unanswered `server/discover`. @default 3000 */
   probeMs?: number | undefined
-  /** Whether `prepare` fetches packages. @default false */
+  /** Whether `prepare` downloads packages. @default false */
   installs?: boolean | undefined
 }
 
@@ -60,7 +60,7 @@ export function openCommands(options: StdioOptions): OpenCommand {
     try {
       return await start(initialTarget, false)
     } catch (error) {
-      // Some old servers end at the first question that they do not know: that is their answer to it.
+      // Some legacy servers exit at an unknown first request.
       const mayBeLegacy = initialTarget.verdict === undefined && initialTarget.only === undefined
       const endedAtProbe = mayBeLegacy && HostError.is(error) && error.code === 'server-crashed'
       if (!endedAtProbe || initialTarget.signal?.aborted) throw error
@@ -69,7 +69,7 @@ export function openCommands(options: StdioOptions): OpenCommand {
   }
 }
 
-/** A package that is still being fetched is fetched to its end, for the next start; the prepared command is then released. */
+/** A running download continues for the next start after a timeout; its spec is then released. */
 function awaitPrepared(preparing: Promise<ProcessSpec>, { connectMs, maxMs, setting, signal }: ConnectionTarget) {
   let isWanted = true
   preparing.then((spec) => isWanted || spec.onEnd?.()).catch(() => {})
@@ -81,7 +81,7 @@ function awaitPrepared(preparing: Promise<ProcessSpec>, { connectMs, maxMs, sett
   })
 }
 
-/** A second start has what the first one left of the time, and at least a little. */
+/** A second start gets the remaining time, at least `MIN_START_MS`. */
 function withRemainingTime(target: ConnectionTarget, spentMs: number): ConnectionTarget {
   const remaining = (ms: number) => Math.max(MIN_START_MS, ms - spentMs)
   const { connectMs, maxMs } = target
@@ -92,7 +92,7 @@ const MIN_START_MS = 1000
 const INSTALLS =
   /\b(installing|will be installed|downloading|pulling|fetching|extracting|resolving|building|preparing packages)\b/i
 
-/** Tells how the start goes on, by what the process prints and answers. */
+/** Reports the start phase by the output and the first response. */
 function followStart(pipes: StdioTransport, { onProgress }: ConnectionTarget): void {
   if (!onProgress) return
   onProgress({ phase: 'starting' })
@@ -107,12 +107,12 @@ function followStart(pipes: StdioTransport, { onProgress }: ConnectionTarget): v
 
 const DEFAULT_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
 
-/** The command itself, with what every server gets beside its own environment: PATH and the like, never ours as a whole. */
+/** Runs the command itself with `baseEnv`; it does not inherit the host's environment. */
 export function directCommand(baseEnv: Readonly<Record<string, string>> = DEFAULT_ENV): StdioOptions['prepare'] {
   return async ({ command, args, env, cwd }) => ({ command, args, env: { ...STABLE_ENV, ...baseEnv, ...env }, cwd })
 }
 
-// The session knows that the pipe closed; the process knows why.
+// The session only knows that the pipe closed; the process knows why.
 async function openOrExplain(open: () => Promise<Connection>, transport: StdioTransport): Promise<Connection> {
   try {
     return withCrashReason(await open(), transport)
@@ -121,20 +121,20 @@ async function openOrExplain(open: () => Promise<Connection>, transport: StdioTr
   }
 }
 
-/** One that never answers may have said why on its other pipe. */
+/** A silent server may explain itself on stderr. */
 function withOutput(error: unknown, output: string): unknown {
   if (!HostError.is(error) || output === '') return error
   const { code, message: detail, action, cause } = error
   return new HostError(code, { detail, action, output, cause })
 }
 
-/** The connection, whose failures are told with the process's own reason where it has one. */
+/** Replaces `session-lost` by the process's own failure. */
 function withCrashReason(connection: Connection, transport: StdioTransport): Connection {
   const explain = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
-      // What it was sent is still in the pipe: it does not read, and will not.
+      // Unread input means that the server hangs, so its connection is closed.
       if (HostError.is(error) && error.code === 'server-timeout' && transport.hasUnreadInput) await connection.close()
       throw HostError.is(error) && error.code === 'session-lost' ? (transport.failure ?? error) : error
     }

@@ -1,13 +1,13 @@
 /**
- * A template and a user's values, made into a command line. A value fills its hole and nothing else: it cannot become a
- * second argument, a flag that the operator did not list, another program, or a path outside the folders that they named. What does not fit is
- * refused by the name of its hole; the value itself is never repeated, because it may be a secret.
+ * Fills a command template with a user's values. A value fills its hole only: it cannot add an argument, a flag,
+ * another program, or a path outside the allowed folders. Errors name the hole and never the value, because the value
+ * may be a secret.
  */
 import { HostError } from '../../errors.ts'
 import type { StdioServer } from '../../schema/toolkit/server.ts'
 import { fillHoles, holesIn, type StdioTemplate, type TemplateHole } from '../../schema/toolkit/stdio-template.ts'
 
-/** A record that can be started. */
+/** A command line that can be started. */
 export interface CommandLine {
   command: string
   args: readonly string[]
@@ -16,7 +16,7 @@ export interface CommandLine {
   hosts?: readonly string[] | undefined
 }
 
-/** Follows the links of a path, also where its end is not there yet. */
+/** Resolves symbolic links, also if the end of the path does not exist yet. */
 export type RealPath = (path: string) => Promise<string>
 
 type Values = Readonly<Record<string, string>>
@@ -43,12 +43,12 @@ export async function fillTemplate(template: StdioTemplate, values: Values, real
   return { command: template.command, args, env, cwd: template.cwd, hosts: template.hosts }
 }
 
-/** Where the operator wrote it so: values that are listed, and numbers below zero. */
+/** Only values that the operator listed, and negative numbers, may start with a dash. */
 function mayBeginWithDash(hole: TemplateHole | undefined): boolean {
   return hole?.type === 'enum' || (hole?.type === 'integer' && (hole.min ?? 0) < 0)
 }
 
-/** The values with which the template is exactly this record, where there are any. */
+/** Values with which the template equals this record; undefined if there are none. */
 export function matchTemplate(template: StdioTemplate, server: StdioServer): Values | undefined {
   const { command, args, env, cwd } = server
   if (command !== template.command || cwd !== template.cwd || args.length !== template.args.length) return undefined
@@ -67,11 +67,11 @@ export function matchTemplate(template: StdioTemplate, server: StdioServer): Val
   return isMatch ? values : undefined
 }
 
-/** The values of the holes, or undefined where the text does not come from the pattern in one way only. */
+/** Undefined if the text does not match the pattern, or matches it in several ways. */
 function valuesIn(pattern: string, text: string): Values | undefined {
   const holes = holesIn(pattern)
   if (holes.length === 0) return pattern === text ? {} : undefined
-  // Two holes in one text could be filled in many ways; such a template is used by its name.
+  // Two holes in one text are ambiguous, so such a template only works by name.
   if (holes.length > 1) return undefined
   const [hole] = holes as [string]
   const [before = '', after = ''] = pattern.split(`{${hole}}`)
@@ -121,7 +121,7 @@ function outside(roots: readonly string[], path: string): string | undefined {
   return roots.some((root) => isWithin(root, path)) ? undefined : 'is outside the folders that are allowed'
 }
 
-// What is written may lie inside while a link in it leads out.
+// A path inside an allowed folder may contain a link that leads outside.
 async function problemOfPath(hole: TemplateHole, value: string, realPath: RealPath): Promise<string | undefined> {
   if (hole.type !== 'path') return undefined
   const [real, ...roots] = await Promise.all([value, ...hole.roots].map(realPath))
