@@ -1,66 +1,69 @@
 /**
- * The connection contract: a live session with one server. A driver opens one; the pool leases it out; nobody stores it.
- * Every wait has a deadline, every failure is a `HostError` with its own code, and what a server says is handed on as it
- * came: checking manifests is the catalog's work, checking results is the pipeline's.
+ * The connection contract: a live session with one server. A driver opens it, the pool leases it, and nothing stores
+ * it. Every wait has a deadline and every failure is a `HostError` with its own code. Server output is not checked
+ * here: the catalog checks manifests and the pipeline checks results.
  */
 
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../schema/json.ts'
 import type { Server } from '../schema/toolkit/server.ts'
 
-/** Which protocol a server speaks, remembered so that the next connect needs no probe. */
+/** Protocol era of a server, cached so that the next connect needs no probe. */
 export type EraVerdict = { era: 'legacy'; transport?: 'http' | 'sse' } | { era: 'modern'; discover: JsonObject }
 
-/** Lets the requests of one user into one server. */
+/** Authenticates one user's requests to one server. */
 export interface RequestAuth {
-  /** A fetch that signs what goes to the server, and signs anew what the server refuses. */
+  /** Returns a fetch that signs requests to the server and signs them again after a refusal. */
   wrap(fetch: FetchLike): FetchLike
-  /** What a request on the short way carries; undefined where it has to take the long one. */
+  /** Auth headers for the fast path; undefined if the request needs the wrapped fetch. */
   headers(): readonly string[] | undefined
 }
 
-/** `installing`: a package is fetched; `starting`: a process has yet to answer; `probing`: which era it speaks; `listing`: its tools. */
+/**
+ * `installing`: downloads a package. `starting`: the process has not answered yet. `probing`: negotiates the era.
+ * `listing`: lists the tools.
+ */
 export type StartPhase = 'installing' | 'starting' | 'probing' | 'listing'
 
-/** How far a start is, with what the command printed last. */
+/** Progress of a start, with the last line that the command printed. */
 export interface StartProgress {
   phase: StartPhase
   lastLine?: string | undefined
 }
 
 export interface ConnectionTarget {
-  /** With its secrets in it. */
+  /** The record with its secrets filled in. */
   server: Server
-  /** How long a handshake may take. */
+  /** Handshake timeout in milliseconds. */
   connectMs: number
-  /** How long it may take while the command still prints: an installer at work. @default connectMs */
+  /** Handshake timeout in milliseconds while the command still prints, for example an installer. @default connectMs */
   maxMs?: number | undefined
-  /** The setting that `connectMs` comes from, as a failure names it. @default 'timeouts.connectMs' */
+  /** Name of the setting behind `connectMs`, for the error message. @default 'timeouts.connectMs' */
   setting?: string | undefined
-  /** Told how a start goes on. */
+  /** Called when the start makes progress. */
   onProgress?: ((progress: StartProgress) => void) | undefined
   verdict?: EraVerdict | undefined
-  /** The only era to speak, as the record says. @default either */
+  /** The only era to use, from the record. @default either */
   only?: EraVerdict['era'] | undefined
-  /** Level from which on the server is asked to log. @default 'info' */
+  /** Lowest level that the server should log. @default 'info' */
   logLevel?: LogLevel | undefined
-  /** Where the server may want its user to sign in. */
+  /** Set if the server may require its user to sign in. */
   auth?: RequestAuth | undefined
-  /** What must not be repeated in a failure's words. */
+  /** Values to redact from error messages. */
   secrets?: readonly string[]
-  /** A transport of the MCP SDK that the app itself built, in place of the server. */
+  /** An MCP SDK transport that the app created; used instead of `server`. */
   transport?: unknown
-  /** What goes along with the requests of the handshake, in their `_meta`. */
+  /** Added to the `_meta` of handshake requests. */
   meta?: Readonly<Record<string, string>> | undefined
-  /** Gives the handshake up. */
+  /** Cancels the handshake. */
   signal?: AbortSignal | undefined
 }
 
-/** A server's question to the user, in the middle of a call. */
+/** A server's elicitation request to the user during a call. */
 export interface ElicitationRequest {
   mode: 'form' | 'url'
   message: string
-  /** What a form asks for: a JSON Schema. */
+  /** JSON Schema of the form. */
   requestedSchema?: JsonObject
   url?: string
 }
@@ -71,7 +74,7 @@ export type ElicitationResult =
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 
-/** What a server logged, cleaned and bounded. */
+/** A server's log entry, sanitized and bounded. */
 export interface ServerLogEntry {
   at: Date
   level: LogLevel
@@ -80,31 +83,31 @@ export interface ServerLogEntry {
 }
 
 export interface ConnectionHooks {
-  /** The server logged something. Gives it as who calls may read it. Floods are already calmed. */
+  /** Called for each log entry, already rate-limited. Returns the entry as the caller may read it, or undefined. */
   onLog?(entry: ServerLogEntry): ServerLogEntry | undefined
-  /** The server says that its tools, resources or prompts changed. Storms are already calmed. */
+  /** Called when the server's tools, resources or prompts changed, already throttled. */
   onListChanged(kind: 'tools' | 'resources' | 'prompts'): void
-  /** The session ended without our doing. */
+  /** Called when the session ends and Loadout did not close it. */
   onClosed(): void
   onElicitation(question: ElicitationRequest, signal: AbortSignal): Promise<ElicitationResult>
 }
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Without progress for this long, the call fails. */
+  /** Fails the call after this many milliseconds without progress. */
   timeoutMs: number
-  /** And after this long in any case. */
+  /** Fails the call after this many milliseconds in total. */
   totalMs: number
-  /** Told which of the two ran out, before the call fails. */
+  /** Called with the timeout that expired, before the call fails. */
   onLate?: ((ms: number) => void) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
-  /** Told what the server logs meanwhile, where it belongs to this request. */
+  /** Called for log entries that belong to this request. */
   onLog?: ((entry: ServerLogEntry) => void) | undefined
-  /** What goes along with the request, in its `_meta`: the trace that it belongs to. */
+  /** Added to the request's `_meta`: its trace context. */
   meta?: Readonly<Record<string, string>> | undefined
 }
 
-/** A result as the server gave it; `isError` is the tool's own failure. */
+/** A result as the server sent it. `isError` marks a failure of the tool itself. */
 export interface ToolResult {
   content: JsonObject[]
   structuredContent?: unknown
@@ -120,13 +123,13 @@ export interface ServerInfo {
   instructions?: string | undefined
 }
 
-/** A list as the server gave it, with the server's word on how long it holds. */
+/** A list as the server sent it, with the server's cache hints. */
 export interface RawList {
   items: unknown[]
   ttlMs?: number | undefined
-  /** Whether it holds for this authorization alone. */
+  /** Whether the list is valid for this authorization only. */
   isPrivate?: boolean
-  /** What was odd about the pages, for the record. */
+  /** Problems with the pages, for the record. */
   warnings: string[]
 }
 
@@ -139,23 +142,23 @@ export const LIST_METHODS = {
   prompts: 'prompts/list',
 } as const satisfies Record<ListKind, string>
 
-/** Asks for suggestions while an argument of a prompt or of a URI template is typed. */
+/** Requests suggestions for an argument of a prompt or a URI template. */
 export interface CompletionRequest {
   ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }
   argument: { name: string; value: string }
-  /** The arguments that are already filled in: suggestions may depend on them. */
+  /** Arguments that already have a value; suggestions may depend on them. */
   arguments?: Record<string, string> | undefined
 }
 
 export interface Completion {
   /** At most 100, best first. */
   values: string[]
-  /** How many there are, where the server says so. */
+  /** Total number of suggestions, if the server reports it. */
   total?: number
   hasMore?: boolean
 }
 
-/** A file of a skill: by the URI of the skill's `SKILL.md`, and its own path or URI. */
+/** A file of a skill: the URI of the skill's `SKILL.md`, and the file's path or URI. */
 export interface SkillAddress {
   skill: string
   /** @default the `SKILL.md` */
@@ -171,15 +174,15 @@ export interface Connection {
     options: CallOptions,
   ): Promise<ToolResult>
   readResource(uri: string, options: CallOptions): Promise<JsonObject>
-  /** Skills, and one file of one, checked against what the server lists of it. */
+  /** Skills and their files. Each file is verified against the server's skill list. */
   listSkills(options: CallOptions): Promise<JsonObject[]>
   readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject>
   getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject>
-  /** Empty where the server declares no completions. */
+  /** Empty if the server declares no completions. */
   complete(request: CompletionRequest, options: CallOptions): Promise<Completion>
-  /** Whether it can still be used. */
+  /** Whether the session is still usable. */
   isOpen(): boolean
-  /** What the process said on stderr lately, and its group. */
+  /** Recent stderr output of the process, and its process group. */
   diagnostics(): { stderr?: string; pid?: number }
   close(): Promise<void>
 }
@@ -187,8 +190,8 @@ export interface Connection {
 export type OpenConnection = (target: ConnectionTarget, hooks: ConnectionHooks) => Promise<Connection>
 
 /**
- * The largest answer of a server, over any transport, in decoded bytes: a body, an event of a stream, a line of a process.
- * Room for a text of 64 MiB, also where its characters are escaped or it is said again as structured content. It is held
- * whole while it is read, so an operator with many users may want less.
+ * Largest response over any transport, in decoded bytes: a body, a stream event, or a line of a process. It has room
+ * for a text of 64 MiB, even if the text is escaped or repeated as structured content. A response is in memory as a
+ * whole, so hosts with many users may need a lower limit.
  */
 export const MAX_RESPONSE_BYTES = 128 * 1024 * 1024

@@ -1,25 +1,28 @@
-/** What an app may see of connections, and how it ends them. No connection is handed out: a tool is called by `calls/` alone. */
+/**
+ * Inspects and closes connections for the app. It never exposes a connection itself: tools are only called through
+ * `calls/`.
+ */
 import type { ServerInfo } from './connection.ts'
 import type { Connector } from './connector.ts'
 import type { PoolKey } from './pool/pool.ts'
 
-/** A connection as it is told of. */
+/** Status of one open connection. */
 export interface ConnectionInfo {
   key: PoolKey
-  /** The id of its toolkit. */
+  /** Toolkit ID. */
   toolkit: string
   openedAt: Date
   leases: number
   info: ServerInfo
-  /** What its process said on stderr lately, and its group. */
+  /** Recent stderr output of the process, and its process group. */
   diagnostics(): { stderr?: string; pid?: number }
 }
 
 export interface Connections
   extends Pick<Connector, 'stateOf' | 'outputOf' | 'retire' | 'reset' | 'cancel' | 'counts'> {
-  /** What is open. */
+  /** Lists open connections. */
   status(): ConnectionInfo[]
-  /** Ends all of them, and opens no more. */
+  /** Closes all connections and opens no more. */
   close(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * From a stored toolkit to a leased connection: fills in the secrets, remembers which era a server speaks, keeps the state
- * that people see, and retries once on a new session where that is safe.
+ * Leases a connection for a stored toolkit: fills in secrets, caches the server's era, tracks the visible state, and
+ * retries once on a new session where a repeat is safe.
  */
 
 import type { Context } from '@opentelemetry/api'
@@ -43,20 +43,23 @@ import { ObservedConnection, observeConnect } from './session/traced-connection.
 import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './state.ts'
 
 export interface Connector {
-  /** Does some work on a live connection. */
+  /** Runs `work` on a live connection. */
   use<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T>
-  /** The state of the connection that this user would use, where one was tried. */
+  /** State of the user's connection; undefined before the first connect. */
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined
-  /** What the server behind that connection said lately, beside its answers. */
+  /** Recent stderr output and log entries of the server. */
   outputOf(stored: StoredToolkit, userId: string): ServerOutput
-  /** Lets calls in flight finish, then closes. Without `keep` it is gone for good, and nobody waits for it to answer. */
+  /**
+   * Closes the toolkit's connections after their running calls. Without `keep` it also cancels starts and forgets
+   * failures.
+   */
   retire(uscoId: string, keep?: StoredToolkit): Promise<void>
-  /** Closes, forgets failures and starts afresh at the next use: for one user, or for all where the toolkit itself changed. */
+  /** Closes connections and resets the circuit breaker, for one user or, without `userId`, for all. */
   reset(uscoId: string, userId?: string): Promise<void>
-  /** What is open, with the id of its toolkit. */
+  /** Lists open connections with their toolkit IDs. */
   status(): Array<PoolStatus & { toolkit: string }>
   counts(): ConnectionCounts
-  /** Ends a start that is under way for this user, with its process. Whether there was one. */
+  /** Cancels the user's start and ends its process. Returns whether a start was running. */
   cancel(stored: StoredToolkit, userId: string): Promise<boolean>
   close(): Promise<void>
 }
@@ -80,13 +83,13 @@ class LiveConnector implements Connector {
   readonly #eras = new Eras()
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
   readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
-  /** Those of the app, whose words users do not get to read. */
+  /** App toolkits. Users must not read their servers' output. */
   readonly #appToolkits = new LRUCache<string, true>({ max: REMEMBERED })
-  /** How many questions of a toolkit wait for its user. */
+  /** Number of elicitation requests that wait for a user, by `stateKey`. */
   readonly #pendingQuestions = new Map<string, number>()
-  /** What a connection was opened with, so that a server that repeats it is not believed. */
+  /** Secrets of each connection, to redact them from errors. */
   readonly #secrets = new WeakMap<Connection, readonly string[]>()
-  /** Names of our own for sessions that are traced. */
+  /** Session IDs for traces. */
   readonly #sessionIds = new WeakMap<Connection, string>()
 
   constructor(deps: ConnectorDeps) {
@@ -103,7 +106,7 @@ class LiveConnector implements Connector {
     }
   }
 
-  /** A start is over with its first list; until then it can be cancelled, and then its process ends. */
+  /** A start ends with its first list; until then `cancel` ends it and its process. */
   #useFirst<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T> {
     const key = { toolkit: stored.uscoId, userId: connectionOwner(stored, userId) }
     return this.#handshakes.track(key, (signal) =>
@@ -152,7 +155,7 @@ class LiveConnector implements Connector {
   }
 
   retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
-    // What is gone for good leaves no memory of its failures.
+    // A removed toolkit must not keep its failures.
     if (!keep) {
       this.#pool.resetBreaker(uscoId)
       this.#handshakes.cancelToolkit(uscoId)
@@ -164,7 +167,7 @@ class LiveConnector implements Connector {
   async reset(uscoId: string, userId?: string): Promise<void> {
     this.#pool.resetBreaker(uscoId, userId)
     const id = stateKey(uscoId, userId ?? null)
-    // The link that it shows is used up, or of before.
+    // The link in the stored state is used or outdated.
     if (this.#states.get(id)?.status === 'sign-in-needed') this.#states.set(id, SIGN_IN_NEEDED)
     await this.#pool.retire(uscoId, (key) => userId !== undefined && key.userId !== userId)
   }
@@ -217,11 +220,11 @@ class LiveConnector implements Connector {
       onLog(entry) {
         const redacted = redactLogEntry(entry, currentSecrets())
         log.add(redacted)
-        // What a server of the operator says of itself is the operator's to read.
+        // Log entries of an app server are for operators only.
         return tier === 'app' && !stored.ephemeral ? undefined : redacted
       },
       onListChanged: (kind) => kind === 'tools' && onToolsChanged(stored, userId),
-      // Nobody in particular is on a shared line, so nobody can be asked.
+      // A shared connection has no single user to ask.
       onElicitation: async (question, signal) =>
         connectionOwner(stored, userId) === null
           ? { action: 'decline' }
@@ -250,7 +253,7 @@ class LiveConnector implements Connector {
       this.#outputs.begin(id, { connection, secrets: currentSecrets, log })
       return connection
     } catch (error) {
-      // What was remembered of the server may no longer hold.
+      // The cached era may be wrong.
       this.#eras.failed(stored)
       throw redactSecrets(asCredentialsRefused(error, stored), currentSecrets())
     }
@@ -289,7 +292,7 @@ class LiveConnector implements Connector {
     return new ObservedConnection(connection, { telemetry, trace, toolkit: id, server, sessionIds: this.#sessionIds })
   }
 
-  /** What people see while one of them is asked. */
+  /** Reports `input-needed` while `ask` waits for the user. */
   async #trackQuestion<T>(owner: { uscoId: string; userId: string }, ask: () => Promise<T>): Promise<T> {
     const id = stateKey(owner.uscoId, owner.userId)
     const count = (by: 1 | -1) => {
@@ -328,55 +331,54 @@ class LiveConnector implements Connector {
   }
 }
 
-/** What a connector is made of, and what it is asked for. */
 export interface ConnectorDeps {
   drivers: Drivers
-  /** Opens an owner's secrets of a toolkit. */
+  /** Reads the owner's secrets of a toolkit. */
   secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
   events: Emitter
-  /** How this user is let into the server, where it may want a sign-in. The record has its secrets in it. */
+  /** Creates request auth if the server may require a sign-in. `server` has its secrets filled in. */
   auth?(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined
-  /** What else must not be repeated of what a server says: tokens, which come and go without the record. */
+  /** Tokens to redact from server output; they change without the record. */
   tokens?(stored: StoredToolkit, userId: string): readonly string[]
-  /** Puts a server's question to the user who is on the line. */
+  /** Asks the user of the connection. */
   ask(
     recipient: { userId: string; toolkit: string; uscoId: string },
     question: ElicitationRequest,
     signal: AbortSignal,
   ): Promise<ElicitationResult>
-  /** The server says that its tools changed. */
+  /** Called when the server reports changed tools. */
   onToolsChanged(stored: StoredToolkit, userId: string): void
-  /** @default the app's own, where it registered any */
+  /** @default the telemetry that the app registered, if any */
   telemetry?: Telemetry
   pool?: Omit<PoolOptions, 'onChange'>
   startup?: StartupOptions | undefined
 }
 
-/** How long servers may take to start, where their record says nothing. */
+/** Start timeouts for servers whose record sets none. */
 export interface StartupOptions {
-  /** For a command, until it answers. @default 60_000 */
+  /** Milliseconds until a command must answer. @default 60_000 */
   stdioMs?: number | undefined
-  /** For a command that still prints, as an installer does. @default 300_000 */
+  /** Milliseconds until a command that still prints must answer. @default 300_000 */
   stdioMostMs?: number | undefined
 }
 
-/** What is done on a connection. The signal is that of a start, which may be cancelled until its work is done. */
+/** `signal` is set during a start and aborts when the start is cancelled. */
 export interface Work<T> {
   work: (connection: Connection, signal?: AbortSignal) => Promise<T>
 }
 
 export interface UseOptions {
-  /** How long the handshake may take. @default what the host says for this kind of server */
+  /** Handshake timeout in milliseconds. @default the host's timeout for this kind of server */
   connectMs?: number | undefined
-  /** The setting that a timeout of the handshake names. @default 'timeouts.connectMs' */
+  /** Name of the setting that a handshake timeout reports. @default 'timeouts.connectMs' */
   setting?: string | undefined
-  /** Whether the work is the first list of the server: until it is there, the server counts as starting. */
+  /** Whether the work is the server's first list. The server counts as starting until it ends. */
   isFirstList?: boolean | undefined
-  /** Whether the work may be done again on a new session when the old one is lost in the middle of it. */
+  /** Whether the work may run again on a new session if the first one is lost. */
   repeatable: boolean
-  /** How long to wait where a server asks for patience (429), before it is asked once more. @default 0 */
+  /** Longest `Retry-After` (429) to wait for before one retry, in milliseconds. @default 0 */
   maxRetryAfterMs?: number | undefined
   signal?: AbortSignal | undefined
-  /** What the work belongs to. */
+  /** Trace context of the work. */
   trace?: Context | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The one door to a live server. Whoever connects (a call, an introspection, a look without registering) comes through
- * `open`, and here it is decided (`permitCommand`) whether and how a command may be run, and which fetch may be used.
+ * Single entry point to live servers: every connect (call, introspection, discover) uses `open`. `permitCommand`
+ * decides whether and how a command runs, and the tier decides which fetch is used.
  */
 import type { FetchLike, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
@@ -11,14 +11,14 @@ import { permitCommand, type StdioRules } from './stdio/policy.ts'
 import type { CommandLine } from './stdio/template.ts'
 
 export interface Drivers {
-  /** What leaves for other reasons than a call (a sign-in, a document) leaves by the same door. */
+  /** Guarded fetch for requests that are no calls, such as sign-in and documents. */
   fetch?(tier: Tier): FetchLike
-  /** Throws unless a person may be sent to the URL for a server of this tier. */
+  /** Throws unless a user may be sent to the URL for a server of this tier. */
   assertAllowed?(url: URL, tier: Tier): Promise<void>
   open(target: ConnectionTarget, hooks: ConnectionHooks, tier: Tier): Promise<Connection>
-  /** How many processes of stdio servers run. @default none */
+  /** Number of running stdio processes. @default none */
   processes?(): number
-  /** What an operator should know of this machine: what is missing for commands of users, or weaker than elsewhere. */
+  /** Warnings for operators about the machine: missing or weaker isolation of users' commands. */
   warnings?(): Promise<readonly string[]>
   close(): Promise<void>
 }
@@ -26,20 +26,20 @@ export interface Drivers {
 export interface DriverDeps {
   stdioRules: StdioRules
   stdio?: CommandOpeners
-  /** For servers of users, and for those that the operator set up. */
+  /** `user`: servers of users. `app`: servers of the operator. */
   remote: { user: OpenConnection; app: OpenConnection }
   fetch: { user: FetchLike; app: FetchLike }
-  /** What users' servers may send people to. @default anywhere */
+  /** Throws unless users' servers may send people to the URL. @default allows all */
   assertAllowed?(url: URL): Promise<void>
   close?(): Promise<void>
 }
 
-/** Runs a command line that is permitted. */
+/** Runs a permitted command line. */
 export type OpenCommand = (target: ConnectionTarget, hooks: ConnectionHooks, line: CommandLine) => Promise<Connection>
 
 export interface CommandOpeners {
   direct: OpenCommand
-  /** Missing where there is no sandbox: then nothing is run that needs one. */
+  /** Undefined without a sandbox; commands that need one are then refused. */
   sandboxed?: OpenCommand
   processes?(): number
   warnings?(): Promise<readonly string[]>
@@ -54,7 +54,7 @@ export function createDrivers({ stdioRules, stdio, remote, fetch, assertAllowed,
     },
     async open(target, hooks, tier) {
       const { server } = target
-      // The app's code built it, so it is the app's own word that it may be used.
+      // The app's code created this transport, so no policy applies.
       if (target.transport) return openCustomTransport(target, hooks)
       if (server.type === 'custom')
         throw new HostError('protocol-error', { detail: 'A custom toolkit has no server to connect to.' })

@@ -1,19 +1,19 @@
-/** What the SDK, a socket or a process throws, as our errors: by class, code and status, never by text. */
+/** Maps errors of the SDK, sockets and processes to `HostError` by class, code and status, never by text. */
 
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
 import { HostError, type HostErrorOptions } from '../errors.ts'
 import { systemErrorCode } from './http/client/network-errors.ts'
 
-/** The JSON-RPC code under which our HTTP transport tells that a stream ended without an answer. */
+/** JSON-RPC code for a stream that ended without a response; set by our HTTP transport. */
 export const STREAM_ENDED = -32_904
 
 export interface FailureContext {
-  /** The caller's own signal: an abort is told by the SDK as a timeout. */
+  /** The caller's signal. The SDK reports its abort as a timeout. */
   signal?: AbortSignal | undefined
   timeoutMs?: number
   /**
-   * `handshake`: whatever the server refuses, it cannot be used. `first`: an era was remembered, and nothing has confirmed it
-   * yet. `later`: the server has answered before, so a refusal is about the request alone.
+   * `handshake`: any refusal means the server is unusable. `first`: the era comes from the cache and is not confirmed
+   * yet. `later`: the server has answered before, so a refusal concerns this request only.
    * @default 'handshake'
    */
   stage?: 'handshake' | 'first' | 'later'
@@ -61,16 +61,16 @@ function fromProtocol(error: ProtocolError, { stage = 'handshake' }: FailureCont
   return refusal(error)
 }
 
-/** Method not found, and a version that is not spoken: the server may be of another era than was remembered. */
+/** Method not found and unsupported version: the server may use another era than the cached one. */
 const OTHER_ERA = new Set([-32_601, -32_022])
 const INVALID_PARAMS = -32_602
 const RESOURCE_NOT_FOUND = -32_002
 
-/** Whether the server turned down an era that was only remembered: it did nothing, and a new handshake finds the right one. */
+/** Whether the server rejected a cached era. It ran nothing, and a new handshake finds the right era. */
 export const isOtherEra = (error: HostError) =>
   error.code === 'protocol-error' && error.cause instanceof ProtocolError && OTHER_ERA.has(error.cause.code)
 
-/** A healthy server answered, and said no. Its reason is for the caller; the session is as good as before. */
+/** A healthy server rejected the request. The reason is for the caller, and the session stays usable. */
 function refusal(error: ProtocolError): HostError {
   const text = refusalText(error.message)
   const reason = text === '' ? 'it gives no reason.' : text
@@ -89,7 +89,7 @@ function refusalOptions(code: number): Pick<HostErrorOptions, 'status' | 'action
   return {}
 }
 
-/** Features of a client that servers may ask for in the middle of a request, and that Loadout does not have. */
+/** Client features that servers may request during a call and Loadout does not support. */
 const FEATURES = new Map([
   ['sampling/createMessage', 'sampling (`sampling/createMessage`)'],
   ['roots/list', 'roots (`roots/list`)'],
@@ -105,7 +105,9 @@ function unsupported(error: SdkError): HostError {
   })
 }
 
-/** An HTTP error can carry the server's JSON-RPC answer: one with an id answers a request, one without is about the session. */
+/**
+ * The body of an HTTP error may be a JSON-RPC response: with an ID it concerns the request, without one the session.
+ */
 function fromHttp(error: SdkHttpError, context: FailureContext): HostError {
   const rpcError = NOT_ABOUT_THE_REQUEST.has(error.status) ? undefined : parseRpcError(error.data)
   return rpcError ? fromProtocol(rpcError, context) : fromStatus(error.status, error)
@@ -129,19 +131,19 @@ function parseRpcError(data: unknown): ProtocolError | undefined {
   }
 }
 
-/** Whether it answered as the protocol says, with a result that is not what was asked for. */
+/** Whether the response follows the protocol but its result has the wrong type. */
 export function isInvalidResult(thrown: unknown): boolean {
   const cause = HostError.is(thrown) ? thrown.cause : undefined
   return cause instanceof SdkError && cause.code === SdkErrorCode.InvalidResult
 }
 
-/** The code that the server itself answered with. */
+/** JSON-RPC error code of the server's response. */
 export function jsonRpcCode(thrown: unknown): number | undefined {
   const cause = HostError.is(thrown) ? thrown.cause : undefined
   return cause instanceof ProtocolError && cause.code !== STREAM_ENDED ? cause.code : undefined
 }
 
-/** What an HTTP status of the server means. */
+/** Maps an HTTP status of the server. */
 export function fromStatus(status: number, cause: unknown, retryAfterMs?: number): HostError {
   if (status === 401)
     return new HostError('sign-in-needed', { detail: 'The server answered 401: it wants a sign-in.', cause })
@@ -176,10 +178,9 @@ function findHostError(thrown: unknown): HostError | undefined {
 
 const isSyntaxError = (thrown: unknown) => thrown instanceof SyntaxError
 
-/** Colours of a terminal are no text. */
 const ANSI_COLORS = /\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu
 
-/** A server's own words, short and without characters that a terminal or a model would obey. */
+/** A server's text, at most 500 characters, without control characters and terminal escapes. */
 export const sanitizeText = (text: string) =>
   text
     .replace(ANSI_COLORS, '')
@@ -187,10 +188,10 @@ export const sanitizeText = (text: string) =>
     .slice(0, 500)
 
 const MAX_REFUSAL_LENGTH = 4000
-/** Servers of the first TypeScript SDK send the code once more within the message. */
+/** Servers on the first TypeScript SDK repeat the code in the message. */
 const CODE_PREFIX = /^(MCP error -?\d+: )+/
 
-/** A server's reason for a refusal: with its lines, because it can be a list of what is wrong; bounded, with a sign where it is cut. */
+/** Keeps line breaks, because a refusal may list several problems; a cut text ends with `…`. */
 function refusalText(message: string): string {
   const text = removeControlCharacters(message.slice(0, 4 * MAX_REFUSAL_LENGTH)).replace(CODE_PREFIX, '')
   return text.length > MAX_REFUSAL_LENGTH ? `${text.slice(0, MAX_REFUSAL_LENGTH)}…` : text
@@ -198,7 +199,7 @@ function refusalText(message: string): string {
 
 const MAX_OUTPUT = 8000
 
-/** The end of what a process printed, line by line, without characters that a terminal or a model would obey. */
+/** The last 8000 characters of process output, without control characters and terminal escapes. */
 export const sanitizeOutput = (text: string) => removeControlCharacters(text).slice(-MAX_OUTPUT)
 
 const removeControlCharacters = (text: string) =>
@@ -208,10 +209,9 @@ const removeControlCharacters = (text: string) =>
     .replace(/[^\P{Cc}\n\t]|[\p{Cf}\p{Co}\p{Cn}]/gu, ' ')
     .trim()
 
-/** What a failure says of its connection, and of the work that it ended. */
 /**
- * A server that no longer knows the session, or never spoke the era that was remembered, did not run the call; anything else
- * is repeated only where that is safe.
+ * Whether a new session may run the work again. A server that rejects the session or the era did not run the call; any
+ * other failure is repeated only if `repeatable`.
  */
 export function mayRepeat(error: unknown, repeatable: boolean): boolean {
   if (!HostError.is(error)) return false
@@ -220,7 +220,7 @@ export function mayRepeat(error: unknown, repeatable: boolean): boolean {
   return isUnknownSession || (repeatable && (error.code === 'session-lost' || error.code === 'server-crashed'))
 }
 
-/** Nobody listened at the address, so no server has the request: it may be back on another connection. */
+/** The connection was refused, so no server received the request. */
 function wasNeverSent(error: HostError): boolean {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++)
     if (systemErrorCode(cause) === 'ECONNREFUSED') return error.code === 'server-unreachable'
@@ -240,5 +240,5 @@ const BROKEN_CODES = new Set([
 
 export const isCancelled = (error: unknown): error is HostError => HostError.is(error) && error.code === 'cancelled'
 
-/** Whether the connection is of no more use. A refusal is an answer: the session that it came over works. */
+/** Whether the connection is unusable. After `refused-by-server` the session still works. */
 export const isBroken = (error: unknown) => HostError.is(error) && BROKEN_CODES.has(error.code)

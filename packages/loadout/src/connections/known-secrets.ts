@@ -1,6 +1,6 @@
 /**
- * Values of a toolkit that must not be repeated in texts: its own secrets and its user's tokens, and of no other toolkit.
- * Opened once for each version of a record, and forgotten with the toolkit.
+ * Values of one toolkit to redact from texts: its secrets and its user's tokens. Secrets are read once per version of
+ * the record and dropped with the toolkit.
  */
 import { LRUCache } from 'lru-cache'
 import { secretValues } from '../toolkits/secrets/secret-values.ts'
@@ -9,15 +9,15 @@ import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 const REMEMBERED = 10_000
 
 export interface ToolkitSecrets {
-  /** At once where they were opened before. A toolkit whose secrets cannot be opened has none: it is not called either. */
+  /** Synchronous if cached. Empty if the secrets cannot be read, because then the toolkit cannot be called either. */
   list(stored: StoredToolkit, userId: string): readonly string[] | Promise<readonly string[]>
-  /** The toolkit was removed. */
+  /** Call it after the toolkit was removed. */
   forget(uscoId: string): void
 }
 
 interface CachedSecrets {
   version: number
-  /** The same array until the record changes, so that callers can cache by it. */
+  /** Same array until the record changes, so that callers can cache by identity. */
   values: readonly string[]
 }
 
@@ -25,12 +25,12 @@ type Open = (owner: { userId: string; toolkit: string }) => Promise<Record<strin
 
 export function createToolkitSecrets(
   open: Open,
-  /** Tokens, which change without the record. The same list until they do. */
+  /** Tokens change without the record; same array until they do. */
   tokens: (stored: StoredToolkit, userId: string) => readonly string[] = () => NONE,
 ): ToolkitSecrets {
   const cache = new LRUCache<string, CachedSecrets>({ max: REMEMBERED })
   const ownSecrets = (stored: StoredToolkit): readonly string[] | Promise<readonly string[]> => {
-    // Both a changed record and a changed secret touch the row.
+    // A changed record and a changed secret both update the row.
     const version = stored.row.updatedAt.getTime()
     const cached = cache.get(stored.uscoId)
     if (cached?.version === version) return cached.values
@@ -55,7 +55,7 @@ export function createToolkitSecrets(
 
 const NONE: readonly string[] = []
 
-/** Joins two lists into one that is the same array for the same two. */
+/** Joins two lists and returns the same array for the same inputs. */
 function joiner() {
   const joined = new WeakMap<readonly string[], { own: readonly string[]; both: readonly string[] }>()
   return (own: readonly string[], tokens: readonly string[]): readonly string[] => {

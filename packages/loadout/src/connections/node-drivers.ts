@@ -1,4 +1,4 @@
-/** How a Node host reaches servers: commands by the operator's policy, and everything else through the guarded fetch. */
+/** Drivers of a Node host: commands by the operator's policy, remote servers through the guarded fetch. */
 
 import { parse } from '../schema/json.ts'
 import { type StdioTemplateInput, stdioTemplates } from '../schema/toolkit/stdio-template.ts'
@@ -15,23 +15,23 @@ import { realPath } from './stdio/real-path.ts'
 import { directCommand, openCommands } from './stdio/stdio.ts'
 
 export interface NodeDriverOptions {
-  /** Who may run commands. @default 'on' */
+  /** Policy for users' commands. @default 'on' */
   stdio?: StdioPolicy
-  /** The command lines that the operator prepared. */
+  /** The operator's command templates. */
   templates?: readonly StdioTemplateInput[]
-  /** The sandbox of users' commands, where the policy asks for it. */
+  /** Sandbox for users' commands, if the policy requires it. */
   sandbox?: SandboxOptions
-  /** What every command gets beside its own environment: PATH and the like. */
+  /** Environment of every command, for example PATH. */
   baseEnv?: Readonly<Record<string, string>>
-  /** A folder to note running processes in, swept at the next start. */
+  /** Folder with notes of running processes; the next start ends leftovers. */
   processDir?: string
-  /** The guard of users' servers, and of what any server names. What the operator sets up may be anywhere. */
+  /** Guard for users' servers and for URLs that servers name. The operator's servers are not restricted. */
   guard?: GuardOptions
-  /** The largest answer of a server, over any transport, in decoded bytes. @default 128 MiB */
+  /** Largest response over any transport, in decoded bytes. @default 128 MiB */
   maxResponseBytes?: number
-  /** How long a command may leave the first question of the new era unanswered before the older one is asked as well. @default 3000 */
+  /** Milliseconds until `initialize` is sent in addition to an unanswered `server/discover`. @default 3000 */
   probeMs?: number
-  /** Told of processes that a command without a sandbox detached and that outlive it. */
+  /** Called with detached processes that outlive an unsandboxed command. */
   onLeftProcesses?: (left: readonly LeftProcess[]) => void
   clientVersion?: string
 }
@@ -50,7 +50,7 @@ export function nodeDrivers({
   onLeftProcesses,
   clientVersion = '0.1.0',
 }: NodeDriverOptions = {}): Drivers {
-  // More than the pool has places, so that streams that stay open leave room for calls.
+  // More sockets than the pool has connections, so that open streams leave room for calls.
   const bounded = { maxSocketsPerHost: MAX_SOCKETS_PER_HOST, ...guard, maxResponseBytes }
   const forUsers = createGuardedFetch(bounded)
   const forApp = createGuardedFetch({ ...bounded, privateNetwork: true })
@@ -58,7 +58,7 @@ export function nodeDrivers({
   const sandbox = createSandbox({ ...sandboxOptions, groups, guard })
   const commandOptions = { groups, clientVersion, maxResponseBytes, probeMs }
   const sweeping = processDir === undefined ? Promise.resolve(0) : sweepOrphans(processDir)
-  // What a crash left behind goes before anything new starts.
+  // Leftovers of a crash end before a new command starts.
   const afterSweep =
     (open: OpenCommand): OpenCommand =>
     async (...args) => {

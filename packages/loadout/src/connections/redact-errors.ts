@@ -1,6 +1,6 @@
 /**
- * What a server of the operator prints as it fails is the operator's to read: users learn that it failed, and how. What a
- * server answers to a user's own call is theirs.
+ * Hides the output of app servers from users: users see that the server failed, operators see why. A server's response
+ * to the user's own call is not hidden.
  */
 
 import { type ErrorCode, HostError } from '../errors.ts'
@@ -11,7 +11,7 @@ import { isSecretName } from '../toolkits/secrets/looks-secret.ts'
 import { redact } from '../toolkits/secrets/redact.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
-/** `refused-by-server` is not among them: it is the answer to the user's own request. */
+/** `refused-by-server` is missing on purpose, because it responds to the user's own request. */
 const SERVER_MESSAGE_CODES = new Set<ErrorCode>([
   'server-crashed',
   'spawn-failed',
@@ -34,7 +34,7 @@ export function redactForUser(error: unknown, { tier, toolkit, ephemeral }: Stor
   })
 }
 
-/** What was said before it was closed, for those who may read it. */
+/** The error before `redactForUser`, for operators. */
 export const originalMessage = (error: HostError): HostError =>
   HostError.is(error.cause) && error.cause.code === error.code ? error.cause : error
 
@@ -44,7 +44,7 @@ export function redactState(state: ToolkitState): ToolkitState {
   return { ...visible, reason: REDACTED_REASON }
 }
 
-/** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
+/** A failing server may print its secrets, so they are removed before an error is shown or stored. */
 export function redactSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (!HostError.is(error)) return error
   const detail = redact(error.message, secrets)
@@ -54,8 +54,8 @@ export function redactSecrets(error: unknown, secrets: readonly string[]): unkno
 }
 
 /**
- * What a server's 401 or 403 means for a toolkit that brings credentials of its own: there is nothing to sign in to, only
- * something to replace. Where a sign-in is offered all the same, its link stays the answer.
+ * Turns a 401 or 403 into `credentials-refused` if the toolkit has its own credentials: they must be replaced, and
+ * nobody can sign in. An existing sign-in link is kept.
  */
 export function asCredentialsRefused(error: unknown, { toolkit, tier, ephemeral }: StoredToolkit): unknown {
   if (!HostError.is(error) || error.code !== 'sign-in-needed' || error.action.startsWith('http')) return error
@@ -74,7 +74,7 @@ export function asCredentialsRefused(error: unknown, { toolkit, tier, ephemeral 
   )
 }
 
-/** Whether the server wants to know anew who is there: what it knew until then is of no more use. */
+/** Whether the server refused the credentials, so that its session is unusable. */
 export const isRefused = (error: unknown): error is HostError =>
   HostError.is(error) && (error.code === 'sign-in-needed' || error.code === 'credentials-refused')
 

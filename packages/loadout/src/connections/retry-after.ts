@@ -1,8 +1,8 @@
-/** The waits of a piece of work: for a connection, and for a server that asks for time. Who gives up stops waiting. */
+/** Abortable waits: for a pooled connection, and for `Retry-After`. */
 import { HostError } from '../errors.ts'
 import type { Lease } from './pool/pool.ts'
 
-/** A call that was answered with 429 was not made: where the server's time is short enough, it is waited for. */
+/** A 429 means that the call did not run. Returns the wait if it is at most `maxRetryAfterMs`. */
 export function retryAfterMs(
   error: unknown,
   { maxRetryAfterMs = 0 }: { maxRetryAfterMs?: number | undefined },
@@ -11,7 +11,7 @@ export function retryAfterMs(
   return error.retryAfterMs <= maxRetryAfterMs ? error.retryAfterMs : undefined
 }
 
-/** Who gives up while a connection is made does not wait for it; it is there for the next. */
+/** An abort stops the wait; the connection still opens for the next lease. */
 export function abortable(leasing: Promise<Lease>, signal: AbortSignal | undefined): Promise<Lease> {
   if (!signal) return leasing
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The states that people see, from what the pool tells. */
+/** Maps pool changes to visible toolkit states. */
 import type { ToolkitState } from '../schema/toolkit/toolkit.ts'
 import type { PoolChange } from './pool/pool.ts'
 
@@ -20,7 +20,7 @@ export function stateFrom(change: PoolChange): ToolkitState {
   if (code === 'cancelled') return { status: 'disconnected', code, reason, action }
   if (code !== 'sign-in-needed')
     return { status: 'error', code, reason, action, ...(output === undefined ? {} : { output }) }
-  // What to do is a link, where there is one.
+  // The action of `sign-in-needed` is a link, if there is one.
   return action.startsWith('http')
     ? { status: code, reason: SIGN_IN_NEEDED.reason, url: action }
     : { status: code, reason, action }

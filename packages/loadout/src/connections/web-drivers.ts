@@ -1,3 +1,4 @@
+/** Drivers for every runtime: remote servers through the runtime's own fetch, and no commands. */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { OpenConnection } from './connection.ts'
@@ -7,13 +8,13 @@ import { httpConnections } from './http/http.ts'
 export interface WebDriverOptions {
   clientVersion?: string
   /**
-   * Whether users' servers may be anywhere that this runtime reaches, its own network too: nothing here judges addresses.
-   * @default only in a browser, where the user's machine is all that there is
+   * Whether users' servers may have any address that this runtime reaches, including its private network. These drivers
+   * check no addresses.
+   * @default true in a browser only, where the network is the user's own
    */
   unguarded?: boolean
 }
 
-/** What every runtime has: remote servers by its own fetch, and no commands. */
 export function webDrivers({ clientVersion = '0.1.0', unguarded = isBrowser() }: WebDriverOptions = {}): Drivers {
   const runtimeFetch: FetchLike = (input, init) => fetch(input, init)
   const open = httpConnections({ fetch: runtimeFetch, clientVersion })
@@ -24,7 +25,7 @@ export function webDrivers({ clientVersion = '0.1.0', unguarded = isBrowser() }:
   })
 }
 
-/** A server that a user names is asked through a guard, or not at all. */
+/** Without an address guard, users' servers are refused. */
 const refuse: OpenConnection = async () => {
   throw new HostError('address-blocked', {
     detail: 'This host has no guard that judges the addresses of users’ servers, so it connects to none of them.',
@@ -33,5 +34,5 @@ const refuse: OpenConnection = async () => {
   })
 }
 
-/** A page, or a worker of one. */
+/** Whether this runs in a page or in one of its workers. */
 const isBrowser = () => 'document' in globalThis || 'WorkerLocation' in globalThis
