@@ -1,6 +1,6 @@
 /**
- * The execution context: the small immutable record that travels with one invocation.
- * Nothing here is ambient. `@loadout/core/node` adds AsyncLocalStorage on top of it; elsewhere the context is passed.
+ * The execution context: a small immutable record that is passed with one invocation. Nothing here is ambient;
+ * `@loadout/core/node` adds AsyncLocalStorage on top.
  */
 import { type FieldError, HostError } from './errors.ts'
 import { type ExecutionContext, type ExecutionContextInput, executionContext } from './schema/execution-context.ts'
@@ -12,39 +12,39 @@ import { contextSecrets, hideSecrets } from './toolkits/secrets/context-secrets.
 
 export type { ExecutionContext, ExecutionContextInput }
 
-/** Runs `work` so that a context is found in all that it starts; with none, so that none is. */
+/** Runs `work` so that everything it starts finds the context; undefined clears the context. */
 export type RunInContext = <T>(context: ExecutionContext | undefined, work: () => T) => T
 
-/** Where nothing is ambient. */
+/** Runs `work` without ambient context. */
 export const withoutContext: RunInContext = (_, work) => work()
 
-/** What a caller may write: toolkits in any spelling that the reader knows, also under `mcp` as in source 000. */
+/** Input of `createExecutionContext`: toolkits in any spelling of the reader, also under `mcp` as in source 000. */
 export interface ExecutionContextSource {
   principal: ExecutionContextInput['principal']
   scope?: ExecutionContextInput['scope']
   toolkits?: Record<string, unknown>
   mcp?: { toolkits?: Record<string, unknown> }
   secrets?: ExecutionContextInput['secrets']
-  /** As `secrets`; source 000 has them apart. */
+  /** Alias of `secrets`; source 000 separates them. */
   apiKeys?: ExecutionContextInput['secrets']
-  /** Rules of this invocation alone. They only tighten. */
+  /** Rules of this invocation. They can only tighten. */
   rules?: ExecutionContextInput['rules']
   runId?: string
   workflowVersionId?: string
   signal?: AbortSignal
 }
 
-/** Validate and freeze. Throws `invalid-input` with the place of every error. */
+/** Validates and freezes. Throws `invalid-input` with the path of every error. */
 export function createExecutionContext(source: ExecutionContextSource): ExecutionContext {
   const { mcp, toolkits = mcp?.toolkits, apiKeys, secrets, ...rest } = (source ?? {}) as ExecutionContextSource
-  // The scope is the principal's own; a user need not be named twice.
+  // The scope belongs to the principal, so its user is the default.
   const scope = { userId: rest.principal?.userId, ...rest.scope }
   const read = readToolkits(toolkits ?? {})
   const context = parse(executionContext, { ...rest, scope, secrets: { ...apiKeys, ...secrets }, ...read })
   return freezeDeep({ ...context, toolkits: hideToolkitSecrets(context.toolkits, toolkits ?? {}) })
 }
 
-/** Those of a record that another context carried go along with it. */
+/** Secrets that a record already has from another context are preserved. */
 function hideToolkitSecrets(
   toolkits: Record<string, Toolkit>,
   records: Record<string, unknown>,
@@ -55,20 +55,20 @@ function hideToolkitSecrets(
   )
 }
 
-/** Run `work` with a context that is passed, not ambient. The form for browsers and for explicit code. */
+/** Runs `work` with an explicit context. For browsers and for code without ambient state. */
 export function withExecutionContext<T>(source: ExecutionContextSource, work: (context: ExecutionContext) => T): T {
   return work(createExecutionContext(source))
 }
 
 const MAX_WARNINGS = 50
 
-/** By the key that the caller chose: it makes the id, and is the name where the record has none. */
+/** The key becomes the id, and the name when the record has none. */
 function readToolkits(input: Record<string, unknown>): Pick<ExecutionContext, 'toolkits' | 'warnings'> {
   assertPlainJson(input)
   const toolkits: Record<string, Toolkit> = {}
   const problems: FieldError[] = []
   const warnings: string[] = []
-  // What is frozen later must not be the caller's own.
+  // The result is frozen, so it must not share objects with the caller's input.
   for (const [key, record] of Object.entries(cloneInput(input))) {
     try {
       const id = slugFrom(key) || key
@@ -94,14 +94,14 @@ function cloneInput<T>(input: T): T {
   }
 }
 
-/** What is wrong with one of them; anything else is thrown on. */
+/** Field errors of one toolkit, prefixed with its path. Rethrows other errors. */
 function prefixErrors(prefix: string, error: unknown): FieldError[] {
   if (!HostError.is(error) || error.code !== 'invalid-input') throw error
   return (error.errors ?? []).map((field) => ({ ...field, path: `${prefix}.${field.path}` }))
 }
 
 function freezeDeep<T>(value: T): T {
-  // A signal must stay live to be aborted.
+  // An AbortSignal must not be frozen.
   if (typeof value !== 'object' || value === null || value instanceof AbortSignal) return value
   for (const inner of Object.values(value)) freezeDeep(inner)
   return Object.freeze(value)

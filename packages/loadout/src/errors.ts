@@ -1,16 +1,15 @@
 /**
- * Every error that leaves Loadout is a `HostError` with a code of this table.
- * The table is closed: a code that is not here does not exist. Recognise an error by
- * `HostError.is(error)` and `error.code`, never by its text; the marker survives two copies of the package.
+ * Every error that leaves Loadout is a `HostError` with a code of this closed table. Identify an error by
+ * `HostError.is(error)` and `error.code`, never by its text; the marker works across two copies of the package.
  */
 
 interface ErrorKind {
-  /** HTTP status that the server answers with. */
+  /** HTTP status of the response. */
   status: number
   /** Whether the same request can succeed later without a change. */
   retryable: boolean
   title: string
-  /** What the reader can do about it. */
+  /** Fix for the reader. */
   action: string
 }
 
@@ -197,23 +196,26 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** One named place in an input and what is wrong with it. */
+/** A path in an input and what is wrong with it. */
 export interface FieldError {
   path: string
   message: string
 }
 
 export interface HostErrorOptions {
-  /** What happened, for a person. Never holds a secret. */
+  /** Error message. Never contains a secret. */
   detail?: string
-  /** Overrides the table's action where a better one is known. */
+  /** Overrides the action of the table. */
   action?: string
   errors?: FieldError[]
-  /** Overrides the table's status: a server's refusal can mean that something does not exist, or that the input is invalid. */
+  /**
+   * Overrides the status of the table: a server's refusal can mean that something does not exist, or that the input is
+   * invalid.
+   */
   status?: 404 | 422 | undefined
-  /** When the same request may succeed, where that is known. */
+  /** Time after which a retry may succeed. */
   retryAfterMs?: number
-  /** What a process printed last, with its lines, for who may read it. Never holds a secret. */
+  /** Last output of a process, with line breaks. Never contains a secret. */
   output?: string
   cause?: unknown
 }
@@ -245,7 +247,10 @@ export class HostError extends Error {
     this.output = options.output
   }
 
-  /** The same error with some parts replaced. The cause is kept only where `changes` names it: it may quote a secret. */
+  /**
+   * A copy with some options replaced. The cause is copied only when `changes` contains it, because it may quote a
+   * secret.
+   */
   with(changes: HostErrorOptions): HostError {
     const { code, message: detail, action, errors, retryAfterMs, output } = this
     const status = this.status === ERRORS[code].status ? {} : { status: this.status as 404 | 422 }
@@ -260,7 +265,7 @@ export class HostError extends Error {
     })
   }
 
-  /** What happened and what to do, as one line for a terminal. */
+  /** Message and action as one line for a terminal. */
   get line(): string {
     return `${this.message.replace(/[.\s]+$/, '')}. ${this.action}`
   }
@@ -269,7 +274,7 @@ export class HostError extends Error {
     return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[MARKER] === true
   }
 
-  /** Whatever was thrown, as a HostError: unknown ones become `internal` and keep their cause for the log. */
+  /** Converts any thrown value: unknown errors become `internal` and keep their cause for the log. */
   static from(thrown: unknown): HostError {
     return HostError.is(thrown) ? thrown : new HostError('internal', { cause: thrown })
   }

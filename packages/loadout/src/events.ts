@@ -1,6 +1,6 @@
 import type { ToolkitState } from './schema/toolkit/toolkit.ts'
 
-/** Which operator changed what is everyone's, where that is known. For the log: users are not told. */
+/** Operator who changed app data, if known. For the audit log; users do not see it. */
 interface OperatorFields {
   actor?: string | undefined
 }
@@ -20,7 +20,7 @@ interface GrantFields {
   threadId?: string
 }
 
-/** What a host tells while it works. Named noun-verb; each carries the user it concerns, or none for the app. */
+/** Events of a host. Names are noun-verb; `userId` is the affected user, or empty for the app. */
 export type HostEvent =
   | ({ type: 'toolkit-registered' } & ToolkitFields)
   | ({ type: 'toolkit-updated' } & ToolkitFields)
@@ -28,7 +28,7 @@ export type HostEvent =
   | ({ type: 'toolkit-removed' } & ToolkitFields)
   | ({
       type: 'credentials-changed'
-      /** Names of fields, never what is in them. */
+      /** Field names, never values. */
       set: readonly string[]
       cleared: readonly string[]
     } & ToolkitFields)
@@ -39,7 +39,7 @@ export type HostEvent =
       type: 'app-config-changed'
       userId: string
       sections: readonly string[]
-      /** `section.field`, never what is in them. */
+      /** `section.field`, never values. */
       fields: readonly string[]
     } & OperatorFields)
   | { type: 'state-changed'; userId: string; toolkit: string; uscoId: string; state: ToolkitState }
@@ -65,7 +65,7 @@ export type HostEvent =
       callId: string
       ref: string
       status: 'allowed' | 'denied' | 'expired'
-      /** The run that asked, where one did. */
+      /** Run that requested the approval. */
       runId?: string
     }
   | ({ type: 'grant-added' } & GrantFields)
@@ -74,13 +74,13 @@ export type HostEvent =
       type: 'policy-changed'
       userId: string
       threadId?: string
-      /** As they are now, in their order. */
+      /** Current rules, in order. */
       rules: ReadonlyArray<{ pattern: string; decision: string }>
     } & OperatorFields)
   | { type: 'thread-changed'; userId: string; threadId: string }
   | { type: 'loadout-changed'; userId: string; threadId?: string }
   | { type: 'workflow-changed'; userId: string; workflowId: string }
-  /** A node of a workflow that runs here came so far. */
+  /** Progress of a workflow node in this process. */
   | {
       type: 'run-node'
       userId: string
@@ -88,7 +88,7 @@ export type HostEvent =
       node: string
       status: 'queued' | 'running' | 'completed' | 'failed' | 'skipped' | 'paused'
       error?: { code: string; message: string; action?: string }
-      /** Of a map: items that came to their end, and all of them. */
+      /** Finished and total items of a map node. */
       done?: number
       total?: number
     }
@@ -102,7 +102,7 @@ type Listener = (event: HostEvent) => void
 
 export interface Emitter {
   emit(event: HostEvent): void
-  /** Listen to every event, or to one kind. Returns how to stop. */
+  /** Subscribes to all events, or to one type. Returns an unsubscribe function. */
   on(listener: Listener): () => void
   on<T extends HostEventType>(type: T, listener: (event: Extract<HostEvent, { type: T }>) => void): () => void
 }
@@ -115,7 +115,7 @@ export function createEmitter(onListenerError: (error: unknown) => void = () => 
   }
   return {
     emit(event) {
-      // One broken listener must not keep the others, or the emitter's caller, from going on.
+      // A throwing listener must not stop the others or the emitting code.
       for (const listener of [...listeners]) {
         try {
           listener(event)

@@ -1,4 +1,4 @@
-/** What needs Node: the ambient execution context, and key rings from a file or the environment's setting. */
+/** Node entry: the ambient execution context, key rings, file journals and local file sources. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Invocation } from './calls/invocation.ts'
 import {
@@ -21,10 +21,10 @@ export { folderHolder } from './storage/folder-lock.ts'
 export { type FileSourceOptions, fileSource } from './toolkits/sources/file-source.ts'
 export { type LocalFilesOptions, localFiles } from './toolkits/sources/local-files.ts'
 
-// The one thing that is ambient: whose invocation the current asynchronous work belongs to.
+// The only ambient state: the invocation of the current asynchronous work.
 const ambient = new AsyncLocalStorage<ExecutionContext | undefined>()
 
-/** Run `work` under a validated, frozen context; `getExecutionContext()` finds it in everything that work starts. */
+/** Runs `work` under a validated, frozen context; `getExecutionContext()` returns it in everything that work starts. */
 export function withExecutionContext<T>(source: ExecutionContextSource, work: (context: ExecutionContext) => T): T {
   const context = createExecutionContext(source)
   return ambient.run(context, () => work(context))
@@ -34,10 +34,13 @@ export function getExecutionContext(): ExecutionContext | undefined {
   return ambient.getStore()
 }
 
-/** `createServices({ around: ambientContext })`: what a workflow or an invocation calls finds its context by `getExecutionContext()`. */
+/**
+ * `runtime: { runInContext: ambientContext }`: code that a workflow or an invocation calls gets its context from
+ * `getExecutionContext()`.
+ */
 export const ambientContext: RunInContext = (context, work) => ambient.run(context, work)
 
-/** `host.setupToolkits` in the context that is ambient, where none is given. */
+/** `host.setupToolkits` with the ambient context as default. */
 export function setupToolkits(
   host: Pick<HostServices, 'setupToolkits'>,
   names: readonly string[] | undefined,

@@ -2,63 +2,63 @@ import { z } from 'zod'
 import { widestHostPattern } from './host-pattern.ts'
 import { jsonObject } from './json.ts'
 
-/** How often a model may be asked for one answer. */
+/** Model requests per answer. */
 export const stepLimit = z.number().int().min(1).max(100)
-/** Tokens of one answer in all, of what the model is sent and of what it says. */
+/** Tokens per answer: input and output together. */
 export const tokenBudget = z.number().int().min(1).max(100_000_000)
 
 const count = z.number().int().min(0).max(1_000_000_000_000)
 
 const discovery = z.strictObject({
-  /** Whether a registry of servers is asked. */
+  /** Whether a server registry is searched. */
   enabled: z.boolean(),
   endpoint: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
     .max(2000)
     .optional(),
-  /** Whether what it finds is added by itself. */
+  /** Whether servers that the registry returns are added without a request. */
   autoDiscover: z.boolean(),
 })
 const defaults = z.strictObject({
   deferLoading: z.boolean(),
-  /** Whether programs may call tools whose toolkit does not say who may. */
+  /** Whether programs may call tools of toolkits that set no `allowedCallers`. */
   enableProgrammaticCalling: z.boolean(),
 })
 const trust = z.strictObject({
-  /** Toolkits whose servers are not believed, by globs over their ids. */
+  /** Globs over the ids of toolkits whose annotations are not trusted. */
   untrusted: z.array(z.string().min(1).max(300)).max(200),
-  /** Whether the servers that users bring are believed. */
+  /** Whether annotations of user-registered servers are trusted. */
   userToolkits: z.boolean(),
 })
-/** Ceilings: a user or a thread may set less, and never more. */
+/** Upper limits: users and threads may set lower values. */
 const limits = z.strictObject({
   maxCallsPerHour: count.optional(),
   maxTokensPerDay: count.optional(),
   maxCallsPerRun: count.optional(),
-  /** Of one answer of a chat or of an agent in a workflow. */
+  /** Limits of one chat answer or one agent node. */
   maxStepsPerAnswer: stepLimit.optional(),
   maxTokensPerAnswer: tokenBudget.optional(),
-  /** Calls of one user at once, to one toolkit and in all. */
+  /** Concurrent calls per user: to one toolkit, and in total. */
   concurrencyPerToolkit: count.min(1).optional(),
   concurrencyPerUser: count.min(1).optional(),
   argumentBytes: count,
-  /** What of a result is handed on as it is; beyond that it is kept, and a preview is given. */
+  /** Bytes of a result that are returned inline. Larger results are stored, and the caller gets a preview. */
   resultBytes: count,
-  /** The longest that a call may take, whatever its toolkit says. */
+  /** Maximum call duration in ms; it caps the timeout of the toolkit. */
   callMs: count.min(1).optional(),
 })
 
 const audit = z.strictObject({
-  /** For how long the log is kept. Without it, for ever. */
+  /** Days that audit entries are retained. @default no end */
   retentionDays: z.number().int().min(1).max(36_500).optional(),
 })
 
 const customToolkits = z.strictObject({
-  /** Hosts that the code of custom toolkits may fetch from, where its tool names them. */
+  /** Hosts that custom toolkit code may fetch from, when the tool also declares them. */
   hosts: z.array(widestHostPattern).max(200),
 })
 
-/** What holds for everyone (source 001). */
+/** App-wide configuration (source 001). */
 export const appConfig = z
   .strictObject({ discovery, defaults, trust, limits, audit, customToolkits })
   .refine((config) => !config.discovery.enabled || config.discovery.endpoint !== undefined, {
@@ -67,7 +67,7 @@ export const appConfig = z
   })
 export type AppConfig = z.infer<typeof appConfig>
 
-/** What holds where nobody says anything. */
+/** Configuration that applies when no operator saved one. */
 export const DEFAULT_APP_CONFIG: AppConfig = {
   discovery: { enabled: false, autoDiscover: false },
   defaults: { deferLoading: true, enableProgrammaticCalling: true },
@@ -79,7 +79,7 @@ export const DEFAULT_APP_CONFIG: AppConfig = {
 
 const { shape } = limits
 
-/** Some of its fields: what is given over what holds. Null takes a limit away, or sets back what must have a value. */
+/** Partial update. Null removes a limit, or resets a required value to its default. */
 export const appConfigPatch = z.strictObject({
   discovery: discovery.partial().extend({ endpoint: discovery.shape.endpoint.nullable() }).optional(),
   defaults: defaults.partial().optional(),

@@ -1,13 +1,13 @@
-/** Text of a server that a model or a person will read: what cannot be seen is taken out, and that is told. */
+/** Removes invisible characters from server text that a model or a user reads, and reports whether there were any. */
 
-// Controls, format characters (zero width, bidi, tags), private use and unassigned; newline and tab are honest.
+// Controls, format characters (zero width, bidi, tags), private use and unassigned; newline and tab stay.
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu
 const ESCAPE = String.fromCharCode(27)
 const ANSI = new RegExp(`${ESCAPE}[[0-9;?]*[ -/]*[@-~]`, 'g')
 
 export interface Cleaned {
   text: string
-  /** Whether something was hidden in it. */
+  /** Whether the text had invisible characters. */
   hidden: boolean
 }
 

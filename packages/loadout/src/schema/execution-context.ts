@@ -7,21 +7,21 @@ import { scope } from './scope.ts'
 import { policyRules } from './toolkit/policy.ts'
 import { toolkit } from './toolkit/toolkit.ts'
 
-/** What travels with one invocation: ids and plain records, never a client or a catalog. */
+/** Data of one invocation: ids and plain records, never a client or a catalog. */
 export const executionContext = z
   .strictObject({
     principal,
     scope: scope.default({}),
-    /** Toolkits of this invocation by id, in the given order. They win over files and environment. */
+    /** Toolkits of this invocation by id, in input order. They take precedence over files and environment. */
     toolkits: z.record(toolkitId, toolkit).default({}),
-    /** What was noticed as they were read: fields that nothing uses, tools that cannot be used. */
+    /** Warnings of the reader: unknown fields and invalid tools. */
     warnings: z.array(z.string().max(1000)).max(50).optional(),
     /** Secrets and API keys by name, as references to the credential store. */
     secrets: safeRecord(secretRef).default({}),
-    /** Rules of this invocation alone. They only tighten. */
+    /** Rules of this invocation. They can only tighten. */
     rules: policyRules.optional(),
     runId: z.string().optional(),
-    /** The version of the workflow that runs; what it does is counted for it. */
+    /** Version of the running workflow; its usage counts for this version. */
     workflowVersionId: z.string().max(200).optional(),
     signal: z.instanceof(AbortSignal).optional(),
   })

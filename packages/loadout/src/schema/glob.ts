@@ -1,12 +1,12 @@
-/** A toolkit (`github`), a tool (`github.delete_repo`) or a glob over them, ready to be held against tools. */
+/** A compiled toolkit ref (`github`), tool ref (`github.delete_repo`) or glob over refs. */
 export interface RefPattern {
   toolkit: Glob
-  /** Undefined where the whole toolkit is meant. */
+  /** Undefined when the ref names the whole toolkit. */
   tool: Glob | undefined
   matches(toolkit: string, tool: string): boolean
 }
 
-/** The first dot divides: a toolkit's id has none, and a tool's own dots stay its own. */
+/** Splits at the first dot: a toolkit id has none, and a tool name may have several. */
 export function compileRef(ref: string): RefPattern {
   const dot = ref.indexOf('.')
   const toolkit = compileGlob(dot < 0 ? ref : ref.slice(0, dot))
@@ -15,21 +15,21 @@ export function compileRef(ref: string): RefPattern {
 }
 
 /**
- * Globs over names: `*`, `?`, `[a-z]`, `[!a-z]`, `{read,list}_*`. They come from users, so they are short (see
- * `globProblem`), and matching never goes back: between two stars the leftmost fit is as good as any.
+ * Globs over names: `*`, `?`, `[a-z]`, `[!a-z]`, `{read,list}_*`. Users write them, so `globProblem` bounds their
+ * length, and matching never backtracks: between two stars the leftmost match is as good as any.
  */
 export interface Glob {
   matches(name: string): boolean
-  /** Whether it is a plain name. */
+  /** Whether the pattern is a plain name. */
   literal: boolean
 }
 
-/** Braces multiply; more than this is no list that a person wrote. */
+/** Braces multiply, so the number of alternatives is bounded. */
 const MAX_ALTERNATIVES = 16
-/** All alternatives together. */
+/** Total length of all alternatives. */
 const MAX_CHARACTERS = 600
 
-/** What is wrong with a glob, or undefined. */
+/** Returns the reason why a glob is invalid, or undefined. */
 export function globProblem(pattern: string): string | undefined {
   if (!isGlob(pattern)) return undefined
   const expanded = expandBraces(pattern)
@@ -42,12 +42,12 @@ export const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern)
 
 export function compileGlob(pattern: string): Glob {
   if (!isGlob(pattern)) return { literal: true, matches: (name) => name === pattern }
-  // Checked at the door; a pattern that slipped past it matches nothing.
+  // Schemas reject invalid globs; one that reaches this line matches nothing.
   const alternatives = globProblem(pattern) ? [] : (expandBraces(pattern) ?? []).map(compileAlternative)
   return { literal: false, matches: (name) => alternatives.some((matches) => matches(name)) }
 }
 
-/** `{a,b}` spelled out. Braces do not nest; one without its end stands for itself. */
+/** Expands `{a,b}`. Braces do not nest; an unclosed brace is a literal. */
 function expandBraces(pattern: string): string[] | undefined {
   let expanded = ['']
   for (const part of pattern.split(/(\{[^{}]*\})/)) {
@@ -58,7 +58,7 @@ function expandBraces(pattern: string): string[] | undefined {
   return expanded
 }
 
-/** A piece between two stars: where it first fits at or after a place, or -1; and whether it fits at one place. */
+/** Text between two stars: `find` returns the first match at or after an index, or -1. */
 interface Segment {
   length: number
   find(name: string, from: number): number
@@ -82,7 +82,7 @@ function compileAlternative(pattern: string): (name: string) => boolean {
   }
 }
 
-/** A star inside a set is a character like any other. */
+/** A star inside a set is a literal. */
 function splitAtStars(pattern: string): string[] {
   const parts = ['']
   for (let index = 0; index < pattern.length; index++) {

@@ -1,4 +1,6 @@
-/** Hosts as people write them: `api.example.com`, `*.example.com`, `api.example.com:8443`. Without a port, those of http and https. */
+/**
+ * Host patterns: `api.example.com`, `*.example.com`, `api.example.com:8443`. Without a port, ports 80 and 443 match.
+ */
 import { z } from 'zod'
 
 export const hostPattern = z
@@ -10,7 +12,7 @@ export const hostPattern = z
     'must be a host name, without a path and with its port at most',
   )
 
-/** For those who say what others may: `*` is every host. */
+/** Pattern for operators: `*` matches every host. */
 export const widestHostPattern = z.union([z.literal('*'), hostPattern], {
   error: 'must be a host name, without a path and with its port at most, or "*"',
 })
@@ -33,12 +35,12 @@ function readRule(pattern: string): HostRule {
 const hasName = (rule: HostRule, host: string) => (rule.isWild ? host.endsWith(rule.name) : host === rule.name)
 const hasPort = (rule: HostRule, port: number) => (rule.port === undefined ? WEB_PORTS.has(port) : rule.port === port)
 
-/** Whether one of the patterns fits. */
+/** Whether one of the patterns matches the host. */
 export function matchesHost(patterns: readonly string[], { host, port }: { host: string; port: number }): boolean {
   return patterns.map(readRule).some((rule) => hasName(rule, host.toLowerCase()) && hasPort(rule, port))
 }
 
-/** Whether all that a pattern means is in one of the others. */
+/** Whether every host that `wanted` matches is matched by one of the patterns. */
 export function coversHost(patterns: readonly string[], wanted: string): boolean {
   const { name, isWild, port } = readRule(wanted)
   return patterns.map(readRule).some((rule) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The owner of app-tier rows: no user. A user id is never empty, so nobody can sign in as it. */
+/** Owner of app-tier rows. A user id is never empty, so no user can sign in as this owner. */
 export const APP_OWNER = ''
 
 export const ID_PREFIXES = {
@@ -48,12 +48,14 @@ export type IdKind = keyof typeof ID_PREFIXES
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const RANDOM_LENGTH = 15
 
-/** `usco_` + 26 characters: 11 of time in microseconds, so that ids sort by birth, and 15 (75 bits) of chance. */
+/**
+ * `usco_` + 26 characters: 11 of time in microseconds, so that ids sort by creation, and 15 (75 bits) of randomness.
+ */
 export function newId(kind: IdKind): string {
   return idFrom(kind, crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH)))
 }
 
-/** `newId` for those who need many: asking for chance costs more than the rest of an id, so it is asked for in bulk. */
+/** Batched `newId`: `getRandomValues` costs more than the rest of an id, so random bytes come in bulk. */
 export function createIdGenerator(kind: IdKind): () => string {
   const bulk = new Uint8Array(RANDOM_LENGTH * 256)
   let used = bulk.length
@@ -78,14 +80,14 @@ function idFrom(kind: IdKind, bytes: Uint8Array): string {
 
 const ID_FORM = /^[a-z]+_([0-9a-hj-km-np-tv-z]{11})[0-9a-hj-km-np-tv-z]{15}$/
 
-/** When an id of ours was made, in milliseconds since 1970; undefined where it is not one. */
+/** Creation time of a Loadout id in ms since 1970, or undefined for other ids. */
 export function idCreatedAt(id: string): number | undefined {
   const time = ID_FORM.exec(id)?.[1]
   if (time === undefined) return undefined
   return [...time].reduce((sum, character) => sum * 32 + ALPHABET.indexOf(character), 0) / 1000
 }
 
-// What stored and carried toolkits are known by beside their id: a path takes both, so none may look like the other.
+// Stored and ephemeral toolkits have these ids beside their slug. A path takes both, so a slug must not look like one.
 const RESERVED_FORMS = /^(usco_[0-9a-z]{26}|call_[0-9a-f]{32})$/
 
 export const toolkitId = z
@@ -96,21 +98,21 @@ export const toolkitId = z
   )
   .refine((id) => !RESERVED_FORMS.test(id), 'must not look like one of our own ids (usco_…, call_…); choose another')
 
-// Control characters would make two ids look alike in a log.
+// Control characters make two ids look alike in a log.
 const plainText = /^[^\p{Cc}\p{Cf}]+$/u
 
 export const userId = z.string().min(1).max(200).regex(plainText, 'must not hold control characters')
-/** The owner column of a row: a user, or the app itself. */
+/** Owner column of a row: a user or the app. */
 export const ownerId = z.union([userId, z.literal(APP_OWNER)])
 export const threadId = z
   .string()
   .min(1)
   .max(200)
   .regex(plainText, 'must not hold control characters')
-  // A URL with it would mean another place.
+  // A URL with such a segment would resolve to another path.
   .refine((id) => id !== '.' && id !== '..', 'must not be "." or ".."')
 
-/** A slug from a display name; empty where the name has nothing to make one of. */
+/** Slug from a display name, or an empty text when no character of the name is usable. */
 export function slugFrom(name: string): string {
   return name
     .normalize('NFKD')

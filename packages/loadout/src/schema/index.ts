@@ -1,4 +1,4 @@
-/** The shapes of the wire, for servers and clients of it. */
+/** Schemas of the HTTP API, for servers and clients. */
 
 export { appConfig, appConfigPatch, stepLimit, tokenBudget } from './app-config.ts'
 export { toolkitId, userId } from './ids.ts'

@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import { type FieldError, HostError } from '../errors.ts'
 
-// Not recursive on purpose: what is inside is checked by a schema before it is used, and tsc stays fast.
+// Not recursive: a schema checks nested values before they are used, and tsc stays fast.
 export type Json = unknown
 export type JsonObject = Record<string, unknown>
 
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 const MAX_DEPTH = 64
 
-/** Any JSON value. Walked by `assertPlainJson` at the door, so it need not be walked again here. */
+/** Any JSON value. `assertPlainJson` walks it at the API boundary, so this schema does not walk it again. */
 export const json = z.unknown()
 
 export const jsonObject = z.record(z.string(), z.unknown(), 'must be a JSON object')
 
-/** A JSON Schema for an object: what a tool takes. The same check stands on the column in SQL. */
+/** JSON Schema of an object: the input of a tool. The SQL column has the same check. */
 export const objectSchema = jsonObject.refine(
   (value) => value.type === 'object',
   'must be a JSON Schema with "type": "object"',
 )
 
-/** Parse JSON text from outside; a value that could reach a prototype, or a pit of nesting, is refused by its place. */
+/** Parses external JSON text. Rejects prototype keys and deep nesting with the path of the problem. */
 export function parseJson(text: string): Json {
   let value: Json
   try {
@@ -42,7 +42,7 @@ function findUnsafe(value: unknown, path: string[], depth: number): FieldError |
   if (depth > MAX_DEPTH) return { path: pathText(path.slice(0, 8)), message: `is nested deeper than ${MAX_DEPTH}` }
   for (const key of Object.keys(value)) {
     const here = [...path, key]
-    // "constructor" and "prototype" are honest names inside a JSON Schema's properties; only __proto__ never is.
+    // "constructor" and "prototype" are valid names inside a JSON Schema's properties; `__proto__` never is.
     if (key === '__proto__') return { path: pathText(here), message: 'is a key that is never accepted; rename it' }
     const found = textProblem(key, here) ?? findUnsafe((value as Record<string, unknown>)[key], here, depth + 1)
     if (found) return found
@@ -50,7 +50,7 @@ function findUnsafe(value: unknown, path: string[], depth: number): FieldError |
   return undefined
 }
 
-// Databases refuse both, and a terminal or a model may read them as something else.
+// Databases reject both, and a terminal or a model may misread them.
 function textProblem(text: string, path: string[]): FieldError | undefined {
   if (text.includes('\0')) return { path: pathText(path), message: 'holds a NUL character' }
   return text.isWellFormed()
@@ -58,7 +58,7 @@ function textProblem(text: string, path: string[]): FieldError | undefined {
     : { path: pathText(path), message: 'holds half a character (a lone surrogate)' }
 }
 
-/** A record whose keys come from outside: none that means something to JavaScript, each of the given form. */
+/** Record with external keys: rejects keys with a meaning in JavaScript and keys that do not match `keys.form`. */
 export function safeRecord<T extends z.ZodType>(value: T, { maxEntries = 200, keys }: RecordRules = {}) {
   return z.record(z.string().min(1).max(200), value).superRefine((record, context) => {
     const problem = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
@@ -76,7 +76,7 @@ interface RecordRules {
   keys?: { form: RegExp; message: string }
 }
 
-/** Parse with a schema, or throw an `invalid-input` whose `errors` name every field. */
+/** Parses with a schema, or throws `invalid-input` with an error per field. */
 export function parse<T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -93,7 +93,7 @@ export function invalidInput(error: z.ZodError, prefix: readonly PropertyKey[] =
 
 const MAX_ERRORS = 50
 
-/** The error of an input by its fields. A long list is cut: what is wrong is told, not echoed. */
+/** `invalid-input` error by field. The list is capped, and values are not repeated. */
 export function invalidFields(problems: readonly FieldError[]): HostError {
   const errors = problems
     .slice(0, MAX_ERRORS)
@@ -109,7 +109,7 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): F
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: dotted([...path, key]), message: 'is not a known field' }))
-  // A union that fails everywhere: the branch that came furthest says what is meant.
+  // When every branch of a union fails, report the branch that matched deepest.
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
     const best = issue.errors.reduce((a, b) => (depthOf(b) > depthOf(a) ? b : a))
     if (depthOf(best) > 0) return best.flatMap((inner) => fieldErrors(inner, path))
@@ -123,9 +123,9 @@ const pathText = (path: readonly string[]) => (path.length === 0 ? '(body)' : pa
 
 const dotted = (path: readonly PropertyKey[]) => (path.length === 0 ? '(body)' : path.map(String).join('.'))
 
-// A database may give keys back in another order.
+// Databases may return keys in another order.
 export const sameJson = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b)
-/** The same text for the same value, whatever the order of its keys. */
+/** Same text for the same value, for any key order. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { threadId, userId } from './ids.ts'
 
-/** The lowest tier that the scope names. */
+/** Lowest tier that the scope names. */
 export function tierOf(scope: Scope): Tier {
   if (scope.callId !== undefined) return 'call'
   if (scope.threadId !== undefined) return 'thread'
   return scope.userId === undefined ? 'app' : 'user'
 }
 
-/** The scopes that a scope inherits from, the app first and itself last. */
+/** Scopes that a scope inherits from: the app first, the scope itself last. */
 export function scopeChain(scope: Scope): Scope[] {
   const chain: Scope[] = [{}]
   const { userId, threadId, callId } = scope
@@ -18,7 +18,7 @@ export function scopeChain(scope: Scope): Scope[] {
   return chain
 }
 
-/** A structured key of a scope: JSON, so that no part can bleed into its neighbour. */
+/** Structured key of a scope. JSON, so that no part can run into the next. */
 export function scopeKey(scope: Scope): string {
   return JSON.stringify([scope.userId ?? null, scope.threadId ?? null, scope.callId ?? null])
 }
@@ -27,7 +27,7 @@ export const TIERS = ['app', 'user', 'thread', 'call'] as const
 export const tier = z.enum(TIERS)
 export type Tier = z.infer<typeof tier>
 
-/** An address at a tier. Each level needs the one above it, so a thread never floats free of its user. */
+/** Address at a tier. Each level requires the one above: a thread always has a user. */
 export const scope = z
   .strictObject({
     userId: userId.optional(),

@@ -1,11 +1,12 @@
 /**
- * Where the fields of a toolkit record stand, whatever they are called: at the top, or inside `server`, `connection`,
- * `transportSpec`, `transport.spec`, `options` or `config_json`. An error then names the place where a field was written.
+ * Collects the fields of a toolkit record from all accepted spellings and wrappers: the top level, `server`,
+ * `connection`, `transportSpec`, `transport.spec`, `options` and `config_json`. Errors name the path as the caller
+ * wrote it.
  */
 import type { FieldError } from '../../errors.ts'
 import type { JsonObject } from '../json.ts'
 
-/** Each canonical field with the spellings that are read for it. */
+/** Canonical fields with their accepted spellings. */
 export const FIELDS = {
   id: ['id', 'slug'],
   name: ['name', 'serverName'],
@@ -66,7 +67,7 @@ export const WRAPPERS: readonly string[] = [
   'spec',
   'transport',
 ]
-/** A record that brings one of these brings its whole server. */
+/** A record with one of these wrappers replaces the whole server. */
 const SERVER_WRAPPERS = ['server', 'connection', 'transportSpec', 'config_json', 'transport']
 
 export interface FieldValue {
@@ -76,9 +77,9 @@ export interface FieldValue {
 
 export interface Collected {
   fields: Partial<Record<Field, FieldValue>>
-  /** Places of fields that we do not know. */
+  /** Paths of unknown fields. */
   unknown: string[]
-  /** Fields that stand in two places and do not agree. */
+  /** Fields with different values in two wrappers. */
   problems: FieldError[]
   wholeServer: boolean
 }

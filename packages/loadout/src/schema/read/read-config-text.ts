@@ -1,6 +1,6 @@
 /**
- * The text of a config file as plain JSON: JSON, or JSON with comments and trailing commas. Size and depth are bounded
- * before anything is built, no key reaches a prototype, and no key is lost because another of the same name follows.
+ * Parses config file text: JSON, with or without comments and trailing commas. Bounds size and depth before it builds
+ * values, rejects prototype keys, and rejects duplicate keys.
  */
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { HostError } from '../../errors.ts'
@@ -10,7 +10,7 @@ export const MAX_CONFIG_TEXT_LENGTH = 1024 * 1024
 const MAX_DEPTH = 64
 const OPTIONS = { allowTrailingComma: true, disallowComments: false, allowEmptyContent: false }
 
-/** The value that a text means. What is wrong with it is told by line and column. */
+/** Parses the text. Errors name the line and column. */
 export function readConfigText(text: string): Json {
   if (text.length > MAX_CONFIG_TEXT_LENGTH)
     throw new HostError('body-too-large', {
@@ -32,7 +32,7 @@ export function readConfigText(text: string): Json {
   return value
 }
 
-/** The line where a path stands, counted from 1; where a part of it is missing, the line of what would hold it. */
+/** Line of a path, counted from 1; for a missing key, the line of its parent. */
 export function lineAtPath(text: string, path: readonly (string | number)[]): number | undefined {
   const plain = stripBom(text)
   if (plain.length > MAX_CONFIG_TEXT_LENGTH || findTooDeep(plain) !== undefined) return undefined
@@ -59,10 +59,12 @@ function childOf({ type, children = [] }: Node, step: string | number): { offset
   return property && value && { offset: property.offset, value }
 }
 
-// Windows editors put a byte order mark before the text.
+// Windows editors write a byte order mark.
 const stripBom = (text: string) => (text.startsWith('\uFEFF') ? text.slice(1) : text)
 
-/** Where the nesting passes the limit. By tokens and not by recursion, so that the limit is what stops it. */
+/**
+ * Offset where the nesting exceeds the limit. Scans tokens without recursion, so deep input cannot overflow the stack.
+ */
 function findTooDeep(text: string): number | undefined {
   const scanner = createScanner(text, true)
   for (let depth = 0; ; ) {

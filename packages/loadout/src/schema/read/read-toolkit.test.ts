@@ -213,7 +213,7 @@ it('readToolkit limits the number of errors and warnings', () => {
   expect(error.errors).toHaveLength(50)
 })
 
-/** What is wrong, and the field that the error must name. */
+/** Invalid records, and the field that the error must name. */
 const WRONG: Record<string, [input: unknown, path: string]> = {
   'not an object': ['x', '(body)'],
   'a list': [[], '(body)'],

@@ -1,6 +1,6 @@
 /**
- * The one reader of toolkit records: every spelling that SPEC 4.1 lists becomes one canonical record here, also where it
- * only changes some fields of another. Nothing is dropped in silence: what is wrong is an error, what is unused a warning.
+ * The only reader of toolkit records: turns every spelling of SPEC 4.1 into one canonical record, also for partial
+ * updates. Invalid fields are errors and unused fields are warnings; none is dropped silently.
  */
 import { z } from 'zod'
 import type { FieldError } from '../../errors.ts'
@@ -32,11 +32,11 @@ import {
 
 export interface ReadToolkit {
   toolkit: Toolkit
-  /** Whether the id was given, or made from the name. */
+  /** Whether the caller set the id; else it is derived from the name. */
   hasExplicitId: boolean
-  /** The tier that the record itself names (`scope` of source 001 and 002). */
+  /** Tier in the record itself (`scope` of source 001 and 002). */
   tier: Tier | undefined
-  /** Fields that we do not know, by their place. They are told, not guessed at. */
+  /** Unknown fields by path. */
   warnings: string[]
 }
 
@@ -57,12 +57,12 @@ const SERVER_TYPES: Record<string, 'stdio' | 'http' | 'sse' | 'custom'> = {
 }
 
 export interface ReadOptions {
-  /** Used where the record has none of its own. */
+  /** Used when the record has no id of its own. */
   id?: string
   name?: string
-  /** The record that this one changes: what is not given stays as it is there. */
+  /** The record that this one updates: absent fields keep its values. */
   over?: Toolkit
-  /** What holds where the record says nothing. */
+  /** Values for fields that the record does not set. */
   defaults?: ToolkitDefaults
 }
 
@@ -91,23 +91,23 @@ export function readToolkit(input: unknown, { id, name, over, defaults = {} }: R
   }
 }
 
-/** Read a server alone, for a look without registering it. */
+/** Reads a server without a toolkit, for discovery before registration. */
 export function readServer(input: unknown): Toolkit['server'] {
   return readToolkit(input, { id: 'server', name: 'server' }).toolkit.server
 }
 
 type Fields = Collected['fields']
 
-/** The given fields over those of the current record. Another kind of server takes nothing from the old one. */
+/** Merges the fields over those of the current record. A different kind of server inherits nothing. */
 function mergeFields({ fields, wholeServer }: Collected, { server, ...rest }: Toolkit): Fields {
   const current = collectFields({ ...rest, ...server } as JsonObject).fields
   const kind = kindOf(fields)
   if (wholeServer || (kind !== undefined && familyOf(kind) !== familyOf(server.type)))
     for (const field of SERVER_FIELDS) delete current[field]
-  // `disabled` and `oauth` say the same as `enabled` and `auth`; the given one must win over the current other.
+  // `disabled` and `oauth` are aliases of `enabled` and `auth`, so the new field must remove the current alias.
   if (fields.disabled) delete current.enabled
   if (fields.oauth) delete current.auth
-  // A command and a template exclude each other; the given one wins, and takes what belongs to the other with it.
+  // A command and a template exclude each other: the new one removes the fields of the other.
   if (fields.template) for (const field of COMMAND_LINE) delete current[field]
   else if (fields.command) for (const field of TEMPLATE) delete current[field]
   return { ...current, ...fields }
@@ -116,7 +116,7 @@ function mergeFields({ fields, wholeServer }: Collected, { server, ...rest }: To
 const COMMAND_LINE = ['command', 'args', 'env', 'cwd', 'hosts'] as const
 const TEMPLATE = ['template', 'values'] as const
 
-// Streamable HTTP and the older SSE are reached in the same way.
+// Streamable HTTP and SSE use the same fields.
 const familyOf = (type: Toolkit['server']['type']) => (type === 'sse' ? 'http' : type)
 
 const MAX_WARNINGS = 50
@@ -226,7 +226,7 @@ function readType(fields: Fields, problems: FieldError[]) {
   return kind
 }
 
-/** Which kind of server the fields describe, where they do. */
+/** Kind of server that the fields describe, or undefined. */
 function kindOf({ type, command, template, url, tools }: Fields) {
   if (type !== undefined)
     return typeof type.value === 'string' && Object.hasOwn(SERVER_TYPES, type.value)
@@ -255,11 +255,11 @@ function readTier(field: FieldValue | undefined, problems: FieldError[]): Tier |
 interface CallerPathInput {
   fields: Fields
   reported: readonly FieldError[]
-  /** Whether the id, where none was given, is made from the name. */
+  /** Whether the id is derived from the name when the record has none. */
   idIsDerived: boolean
 }
 
-// The canonical path of a problem, put back to where the caller wrote it; what was already told is not told twice.
+// Maps canonical paths back to those of the caller. Skips problems that are already reported.
 function toCallerPaths(error: z.ZodError, { fields, reported, idIsDerived }: CallerPathInput): FieldError[] {
   const flattened = new z.ZodError(
     error.issues.map((issue) => (issue.path[0] === 'server' ? { ...issue, path: issue.path.slice(1) } : issue)),
@@ -275,7 +275,7 @@ function toCallerPaths(error: z.ZodError, { fields, reported, idIsDerived }: Cal
     const [index, ...within] = rest
     const isTool = head === 'tools' && field !== undefined && index !== undefined
     const path = [isTool ? toolPath(field, index) : (field?.path ?? head), ...(isTool ? within : rest)].join('.')
-    // Without a name there is no id to make, and without a transport no server: that is told already.
+    // A missing name or transport is already reported, so its follow-up errors are skipped.
     const follows = head === '(body)' || isDerivedId
     return reportedPaths.has(path) || reportedPaths.has(head) || follows ? [] : [{ path, message: problem.message }]
   })

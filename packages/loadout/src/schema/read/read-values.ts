@@ -1,4 +1,4 @@
-/** The values of a toolkit record in the spellings of the sources, made into the one that the schemas know. */
+/** Converts the field values of all source formats to those of the schemas. */
 
 import { invalidInput, type JsonObject } from '../json.ts'
 import { toolManifest } from '../toolkit/tool.ts'
@@ -13,11 +13,11 @@ const CALLERS: Record<string, string> = {
   programmatic: 'code',
 }
 
-// A websocket's address is where its Streamable HTTP successor is.
+// A WebSocket URL becomes the URL of its Streamable HTTP successor.
 export const readUrl = (value: unknown) =>
   typeof value === 'string' ? value.replace(/^ws(s?):\/\//i, 'http$1://') : value
 
-// Source 000: tools by name; source 001: what holds for one tool, in its spelling.
+// Source 000: tools by name; source 001: per-tool settings in snake case.
 export function readTools(value: unknown): unknown {
   const tools = isObject(value)
     ? Object.entries(value).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : tool))
@@ -37,7 +37,7 @@ function readTool(value: unknown): unknown {
   })
 }
 
-/** Of each tool by its name; what a list of tools says of one beside its manifest lies under that. */
+/** Overrides by tool name. Settings in the tool list have lower precedence than `overrides`. */
 export function readOverrides(value: unknown, listed?: unknown): unknown {
   if (value !== undefined && !isObject(value)) return value
   const overrides = Object.entries(value ?? {}).map(([name, override]) => [name, readTool(override)] as const)
@@ -54,7 +54,7 @@ export function readOverrides(value: unknown, listed?: unknown): unknown {
   return Object.fromEntries(merged)
 }
 
-/** Manifests known in advance save a look, and cost none: what cannot be used is left out, and told by where it was written. */
+/** Declared manifests avoid a discovery. Invalid ones are skipped with a warning that names their path. */
 export function readDeclaredTools(field: FieldValue | undefined): { tools: unknown; skipped: string[] } {
   const listed = readTools(field?.value)
   if (field === undefined || !Array.isArray(listed)) return { tools: listed, skipped: [] }
@@ -68,7 +68,7 @@ export function readDeclaredTools(field: FieldValue | undefined): { tools: unkno
   return { tools: tools.length === 0 && skipped.length > 0 ? undefined : tools, skipped }
 }
 
-/** `tools.search` where the caller wrote them by name, else `tools.0`. */
+/** `tools.search` when the caller wrote tools by name, else `tools.0`. */
 export function toolPath({ path, value }: FieldValue, index: number | string): string {
   const key = isObject(value) ? Object.keys(value)[Number(index)] : undefined
   return `${path}.${key ?? index}`
@@ -80,7 +80,7 @@ export function readArgs(value: unknown): unknown {
   return value.trim() === '' ? [] : value.split(',').map((part) => part.trim())
 }
 
-// Source 002: `KEY=value` lines; source 000: values that are numbers or booleans become strings.
+// Source 002: `KEY=value` lines; source 000: numbers and booleans become strings.
 export function readPairs(value: unknown, divider: '=' | ':'): unknown {
   if (typeof value === 'string') {
     const lines = value

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { userId } from '../ids.ts'
 import { KEY_SCOPES, keyScope, role } from '../principal.ts'
 
-/** An API key. Only its hash is stored; the key itself is shown once, when it is made. */
+/** An API key. Only its hash is stored; the key is shown once, on creation. */
 export const apiKeyRow = z.strictObject({
   keyId: z.string(),
   userId,
   name: z.string(),
   hash: z.string(),
-  /** The last characters, so that a person can tell keys apart. */
+  /** Last characters, so that users can tell keys apart. */
   hint: z.string(),
   role,
   scopesJson: z.array(keyScope),
@@ -21,7 +21,7 @@ export type ApiKeyRow = z.infer<typeof apiKeyRow>
 
 export const apiKeyInput = z.strictObject({
   name: z.string().trim().min(1, 'must not be empty').max(100),
-  /** Whose key; operators only. Your own by default. */
+  /** Owner of the key; operators only. @default the caller */
   userId: userId.optional(),
   role: role.optional(),
   scopes: z

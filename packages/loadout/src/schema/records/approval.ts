@@ -6,14 +6,14 @@ import { envelope } from './credential.ts'
 
 export const approvalStatus = z.enum(['pending', 'allowed', 'denied', 'expired'])
 
-/** A stored question with its answer. Arguments are masked before they come here. */
+/** A stored approval request with its answer. Arguments are redacted before they are stored. */
 export const approvalRow = z.strictObject({
   approvalId: z.string(),
   userId,
   threadId: z.string().nullable(),
   runId: z.string().nullable(),
   callId: z.string(),
-  /** Where the call waits: with that process gone, an answer does nothing. */
+  /** Process where the call waits. When it is gone, an answer has no effect. */
   processId: z.string(),
   ref: z.string(),
   argumentsJson: jsonObject,
@@ -23,13 +23,13 @@ export const approvalRow = z.strictObject({
   answeredBy: z.string().nullable(),
   answeredAt: z.date().nullable(),
   answerJson: jsonObject.nullable(),
-  /** What an edit is held against, or the edited arguments until the call has them: with secrets in it, so it is sealed. */
+  /** Encrypted arguments: the original until the answer, then the edited ones until the call reads them. */
   sealedJson: envelope.nullable(),
-  /** Whether the answer may change the arguments: the rule that asks says so. */
+  /** Whether the answer may edit the arguments, as set by the rule. */
   allowEdits: z.boolean(),
-  /** What was asked about, so that a remembered answer holds for that and nothing else. */
+  /** Fingerprints of the tool and toolkit; a grant is valid only for these. */
   fingerprintsJson: z.strictObject({ tool: z.string(), toolkit: z.string() }),
-  /** Whether the answer may be remembered. */
+  /** Whether the answer may be saved as a grant. */
   allowRemember: z.boolean(),
   expiresAt: z.date(),
   createdAt: z.date(),
@@ -47,12 +47,12 @@ export const approvalView = z.object({
   createdAt: z.iso.datetime(),
   callId: z.string(),
   threadId: z.string().optional(),
-  /** The run that asks, where it is one. */
+  /** Run that requested the approval. */
   runId: z.string().optional(),
   answeredAt: z.iso.datetime().optional(),
-  /** For how much the answer was to hold, where for more than this call. */
+  /** Scope of the saved grant, when the answer applies to more than this call. */
   remembered: z.enum(['thread', 'tool', 'toolkit']).optional(),
-  /** Whether the answer may change the arguments, and whether it may be remembered. */
+  /** Whether the answer may edit the arguments, and whether it may be saved as a grant. */
   allowEdits: z.boolean(),
   allowRemember: z.boolean(),
 })

@@ -5,14 +5,14 @@ import { jsonObject } from '../json.ts'
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 
 /**
- * One line of the log. Append-only and chained: `hash` covers the hash before it, the line's place, entry, time and
- * action, and `contentHash`, which covers the rest with a salt. Who is erased loses the content and the salt; the chain still holds.
- * Arguments are redacted before they come here.
+ * One audit entry. Append-only and chained: `hash` covers the previous hash, position, entry id, time, action and
+ * `contentHash`, which covers the rest with a salt. Erasing a user removes content and salt; the chain stays valid.
+ * Arguments are redacted before they are stored.
  */
 export const auditRow = z.strictObject({
-  /** Its place in the chain: `audt_` and the number, padded, so that ids sort as the chain does. */
+  /** Position in the chain: `audt_` and a padded number, so that ids sort in chain order. */
   auditId: z.string(),
-  /** What the journal knew it by; the same line is never stored twice. */
+  /** Id in the journal; an entry is stored at most once. */
   entryId: z.string(),
   userId: ownerId,
   at: z.date(),
@@ -33,7 +33,7 @@ export const auditRow = z.strictObject({
 })
 export type AuditRow = z.infer<typeof auditRow>
 
-/** A line as people see it. */
+/** Audit entry in the API. */
 export const auditView = z.object({
   id: z.string(),
   at: z.string(),
@@ -50,7 +50,7 @@ export const auditView = z.object({
 })
 export type AuditView = z.infer<typeof auditView>
 
-/** The two ends of the chain: `head` is the newest line, `anchor` the last that retention took away. */
+/** Ends of the chain: `head` is the newest entry, `anchor` the last one that retention deleted. */
 export const auditHeadRow = z.strictObject({
   headId: z.enum(['head', 'anchor']),
   seq: z.number().int().min(0),

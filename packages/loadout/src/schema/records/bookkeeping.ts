@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ownerId, userId } from '../ids.ts'
 
-/** A process that has something under way, and until when others count on it. */
+/** A process with work in progress, and the time until which its lease is valid. */
 export const processRow = z.strictObject({
   processId: z.string(),
   startedAt: z.date(),
@@ -9,14 +9,16 @@ export const processRow = z.strictObject({
 })
 export type ProcessRow = z.infer<typeof processRow>
 
-/** That somebody went, by a hash of who it was: what is still on its way from before then is written without them. */
+/**
+ * Tombstone of a removed user, keyed by a hash of the id. Work that is still in flight is written without that user.
+ */
 export const removedUserRow = z.strictObject({
   removalId: z.string().regex(/^[0-9a-f]{64}$/),
   removedAt: z.date(),
 })
 export type RemovedUserRow = z.infer<typeof removedUserRow>
 
-/** A counter of one window: calls of this hour, tokens of this day. */
+/** Usage counter of one window: calls per hour or tokens per day. */
 export const usageRow = z.strictObject({
   usageId: z.string(),
   userId: ownerId,
@@ -28,14 +30,14 @@ export const usageRow = z.strictObject({
 })
 export type UsageRow = z.infer<typeof usageRow>
 
-/** Which process has how many calls of a user under way: in all, or to one toolkit. */
+/** Calls in flight by process for a user: in total, or to one toolkit. */
 export const concurrencyRow = z.strictObject({
   placesId: z.string(),
   userId,
   /** `user` or `toolkit:<id>`. */
   subject: z.string().min(1).max(300),
   holdersJson: z.record(z.string(), z.number().int().min(1)),
-  /** One more with every change: who writes compares it. */
+  /** Incremented with every change, for compare-and-set. */
   version: z.number().int().min(1),
   updatedAt: z.date(),
 })

@@ -14,21 +14,21 @@ export const CALL_STATUSES = [
   'failed',
 ] as const
 
-/** A call that may be asked for later, or again with its idempotency key. Others leave only their audit. */
+/** A call that can be read later or repeated with its idempotency key. Other calls leave only an audit entry. */
 export const callRow = z.strictObject({
   callId: z.string(),
   userId,
   threadId: z.string().nullable(),
   runId: z.string().nullable(),
   ref: z.string(),
-  /** The `Idempotency-Key`, or the call's own id where none was given. */
+  /** The `Idempotency-Key`, or the call id when there is none. */
   dedupeKey: z.string().min(1).max(300),
-  /** Of what was asked: the same key with another question is a mistake. */
+  /** Hash of the request: the same key with another request is a conflict. */
   requestHash: z.string(),
   status: z.enum(CALL_STATUSES),
   outcomeJson: jsonObject.nullable(),
   approvalId: z.string().nullable(),
-  /** Which process makes it: with that one gone, nobody finishes it. */
+  /** Process that runs the call. When it is gone, the call is orphaned. */
   processId: z.string(),
   createdAt: z.date(),
   finishedAt: z.date().nullable(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ownerId } from '../ids.ts'
 
-/** Where a secret belongs. All three are bound into the ciphertext, so a moved row does not decrypt. */
+/** Address of a secret. All three fields are bound into the ciphertext, so a moved row does not decrypt. */
 export const credentialAddress = z.strictObject({
   userId: ownerId,
   /** The toolkit's `usco_…`, or `model:<provider>` for a model key. */
@@ -11,13 +11,13 @@ export const credentialAddress = z.strictObject({
 })
 export type CredentialAddress = z.infer<typeof credentialAddress>
 
-/** What a string in a stored record, a context or a log holds in place of a secret. */
+/** Reference that replaces a secret in stored records, contexts and logs. */
 export const secretRef = z.strictObject({ toolkit: z.string(), field: z.string() })
 export type SecretRef = z.infer<typeof secretRef>
 
 const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/)
 
-/** An envelope: data under a key of its own, that key wrapped by the key ring's `keyId`. */
+/** Envelope encryption: data under its own key, and that key wrapped by the key ring's `keyId`. */
 export const envelope = z.strictObject({ keyId: z.string().min(1), wrappedKey: base64, iv: base64, ciphertext: base64 })
 export type Envelope = z.infer<typeof envelope>
 

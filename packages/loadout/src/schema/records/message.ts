@@ -1,4 +1,4 @@
-/** Messages of a thread's chat, in the form of the AI SDK's UI messages: a role and parts. */
+/** Chat messages of a thread, in the format of the AI SDK's UI messages: a role and parts. */
 import { z } from 'zod'
 import { threadId, userId } from '../ids.ts'
 import { jsonObject } from '../json.ts'
@@ -11,7 +11,7 @@ export const messageRow = z.strictObject({
   messageId: z.string(),
   userId,
   threadId,
-  /** Its place in the thread, from 0 on. */
+  /** Position in the thread, starting at 0. */
   position: z.number().int().min(0),
   role: messageRole,
   /** `{ parts, metadata? }`. */
@@ -20,7 +20,7 @@ export const messageRow = z.strictObject({
 })
 export type MessageRow = z.infer<typeof messageRow>
 
-/** A message as people see it. */
+/** Message in the API. */
 export const messageView = z.object({
   id: z.string(),
   role: messageRole,
@@ -33,7 +33,7 @@ export type MessageView = z.infer<typeof messageView>
 const MAX_PARTS = 50
 const MAX_TEXT_LENGTH = 200_000
 
-/** What a user says: text, and files as `data:` URLs. */
+/** Parts of a user message: text, and files as `data:` URLs. */
 export const userParts = z
   .array(
     z.discriminatedUnion('type', [
@@ -53,9 +53,9 @@ export const userParts = z
   .max(MAX_PARTS)
 export type UserPart = z.infer<typeof userParts>[number]
 
-/** One message of the user: a text, or what the chat of the AI SDK sends. */
+/** A user message: a text, or the message object of the AI SDK's chat. */
 export const userMessage = z.union([
   z.string().min(1).max(MAX_TEXT_LENGTH),
-  // Its id and the rest are the client's own.
+  // The id and other fields belong to the client.
   z.looseObject({ role: z.literal('user').optional(), parts: userParts }),
 ])

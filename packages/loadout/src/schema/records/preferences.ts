@@ -7,12 +7,12 @@ export const costLimits = z.strictObject({
 })
 
 export const preferences = z.strictObject({
-  /** Let the search choose tools for each prompt. */
+  /** Whether search selects tools for each prompt. */
   autoLoadTools: z.boolean().default(true),
-  /** How many servers with tools a thread uses at once. @default no cap */
+  /** Maximum number of servers per thread. @default no cap */
   maxServersPerThread: z.number().int().min(1).max(1000).optional(),
   costLimits: costLimits.default({}),
-  /** Let what was asked for in successful calls help later searches; false also forgets what was learned. */
+  /** Whether prompts of successful calls improve later searches. False also deletes the stored prompts. */
   learnFromUse: z.boolean().default(true),
   theme: z.enum(['system', 'light', 'dark']).default('system'),
 })

@@ -2,17 +2,17 @@ import { z } from 'zod'
 import { json } from '../json.ts'
 import { activationRef } from '../toolkit/activation.ts'
 
-/** A program that a provider runs, as a response of it tells. */
+/** A program that a provider runs, as reported in its response. */
 export const providerProgram = z.strictObject({
   provider: z.enum(['anthropic', 'openai']),
-  /** The provider's own id of it, which its calls carry. */
+  /** Provider's id of the program; its calls refer to it. */
   id: z.string().min(1).max(500),
   code: z.string().max(1_000_000).optional(),
-  /** Running until its result is there. */
+  /** `running` until the response contains a result. */
   status: z.enum(['running', 'completed', 'failed']),
-  /** What it gave, which is what the model reads. */
+  /** Program output, which the model reads. */
   output: z.string().max(1_000_000).optional(),
-  /** Why it failed. */
+  /** Failure reason. */
   error: z.string().max(10_000).optional(),
 })
 export type ProviderProgram = z.infer<typeof providerProgram>
@@ -21,7 +21,7 @@ export const providerPrograms = z.array(providerProgram).max(1000)
 
 const count = (max: number) => z.number().int().min(1).max(max)
 
-/** What a caller may ask of a program's limits; the operator's are above them. */
+/** Limits that a caller may request; the operator's limits cap them. */
 export const programLimits = z
   .strictObject({
     memoryBytes: count(1024 ** 3),
@@ -39,10 +39,10 @@ export const programLimits = z
 export const programInput = z.strictObject({
   program: z.string().min(1, 'must not be empty').max(1_000_000),
   language: z.enum(['javascript', 'typescript']).optional(),
-  /** What the program reads as `input`. */
+  /** Value of `input` in the program. */
   input: json.optional(),
   limits: programLimits.optional(),
-  /** What it leaves away of what the thread carries. */
+  /** Refs of the thread's loadout that the program may or may not call. */
   only: z.array(activationRef).max(1000).optional(),
   except: z.array(activationRef).max(1000).optional(),
 })

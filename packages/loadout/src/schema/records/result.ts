@@ -3,9 +3,9 @@ import { userId } from '../ids.ts'
 
 const count = z.number().int().min(0)
 
-/** One part of a result, and where it is in the text that was kept. */
+/** A section of a stored result and its position in the text. */
 export const resultSection = z.strictObject({
-  /** The kind of its content block, or `structuredContent`. */
+  /** Kind of the content block, or `structuredContent`. */
   what: z.string().max(100),
   firstCharacter: count,
   characters: count,
@@ -13,12 +13,12 @@ export const resultSection = z.strictObject({
   firstLine: count,
   lines: count,
   isJson: z.boolean(),
-  /** The structured content says the same again: it is an object of this one field, whose value is the text. */
+  /** When the structured content repeats the text: the name of its only field. */
   field: z.string().optional(),
 })
 export type ResultSection = z.infer<typeof resultSection>
 
-/** A result that was too large to hand on as it is. Kept for a while, in pieces. */
+/** A result that is too large to return inline. Stored in chunks until `expiresAt`. */
 export const resultRow = z.strictObject({
   resultId: z.string(),
   userId,
@@ -29,7 +29,7 @@ export const resultRow = z.strictObject({
   lines: count,
   chunks: count,
   isJson: z.boolean(),
-  /** What is where; empty where it is one text. */
+  /** Sections of the text; empty when there is only one. */
   sectionsJson: z.array(resultSection),
   expiresAt: z.date(),
   createdAt: z.date(),
@@ -41,7 +41,7 @@ export const resultChunkRow = z.strictObject({
   userId,
   resultId: z.string(),
   seq: count,
-  /** How many characters and line ends come before it. */
+  /** Characters and line breaks before this chunk. */
   firstCharacter: count,
   firstLine: count,
   text: z.string(),

@@ -32,7 +32,7 @@ export const runRow = z.strictObject({
 })
 export type RunRow = z.infer<typeof runRow>
 
-/** One entry of a run's log. `seq` orders it; `key` finds it again on replay. */
+/** One step of a run's log. `seq` orders steps; `key` identifies a step on replay. */
 export const stepRow = z.strictObject({
   stepId: z.string(),
   userId,
@@ -51,31 +51,30 @@ export type StepRow = z.infer<typeof stepRow>
 const runToolkits = z.object({
   failedToolkits: z.array(z.object({ id: z.string(), reason: z.string() }).loose()).optional(),
   droppedToolkits: z.array(z.string()).optional(),
-  /** What was noticed on the way. */
   warnings: z.array(z.string()).optional(),
 })
-/** What became of the toolkits that a run asked for. */
+/** Toolkits of a run that failed or were dropped. */
 export type RunToolkits = z.infer<typeof runToolkits>
 
-/** A run as people see it. */
+/** Run in the API. */
 export const runView = z.object({
   id: z.string(),
   kind: runRow.shape.kind,
   status: runStatus,
   threadId: z.string().optional(),
   workflowVersionId: z.string().optional(),
-  /** Of which workflow it is; without an id where that was not stored. */
+  /** Workflow of the run; without an id when the workflow was not stored. */
   workflow: z.object({ name: z.string(), id: z.string().optional(), version: z.number().int().optional() }).optional(),
-  /** What it was given, without secrets, and what it follows. Not in lists. */
+  /** Input without secrets, and the executed definition. Absent in lists. */
   input: json.optional(),
   definition: workflowDefinition.optional(),
   program: z.string().optional(),
-  /** What it gave, once it is completed. */
+  /** Output of a completed run. */
   output: json.optional(),
   error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).loose().optional(),
   logs: z.array(z.object({ level: z.string(), text: z.string() })),
   usage: jsonObject.optional(),
-  /** Of each map that began: items that came to their end, and all of them. Not in lists. */
+  /** Finished and total items per started map node. Absent in lists. */
   progress: z.record(z.string(), z.object({ done: z.number().int(), total: z.number().int() })).optional(),
   ...runToolkits.shape,
   steps: z.array(
@@ -83,22 +82,25 @@ export const runView = z.object({
       id: z.string(),
       seq: z.number(),
       kind: z.string(),
-      /** Where in its workflow: `each[3]@2` is the second attempt for the fourth item of `each`, `program/0` is inside it. */
+      /**
+       * Position in the workflow: `each[3]@2` is the second attempt for the fourth item of `each`, `program/0` is
+       * nested.
+       */
       place: z.string().optional(),
-      /** What it did: the tool, and its arguments without secrets. */
+      /** The tool and its arguments without secrets. */
       request: json,
       status: stepRow.shape.status,
-      /** What it gave; where that is long, the beginning of it as JSON, and `cut`. */
+      /** Step output. A long output is the beginning of its JSON, with `cut` set. */
       output: json.optional(),
       cut: z.literal(true).optional(),
       error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).optional(),
-      /** What it waits for. */
+      /** Approval request that the step waits for. */
       approvalId: z.string().optional(),
       startedAt: z.iso.datetime(),
       endedAt: z.iso.datetime().optional(),
     }),
   ),
-  /** What it waits for a person to answer: the approval, and what it is about. Empty in lists. */
+  /** Pending approval requests. Empty in lists. */
   pending: z.array(z.object({ id: z.string(), ref: z.string() })),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),

@@ -3,7 +3,7 @@ import { threadId, userId } from '../ids.ts'
 import { jsonObject } from '../json.ts'
 import { costLimits } from './preferences.ts'
 
-/** Limits that a thread sets for itself. They narrow what its user may; none of them widens it. */
+/** Limits of one thread. They can only tighten the limits of its user. */
 export const threadLimits = z.strictObject({
   maxToolkits: z.number().int().min(0).max(1000).optional(),
   maxTools: z.number().int().min(0).max(100_000).optional(),
@@ -12,7 +12,7 @@ export const threadLimits = z.strictObject({
 })
 export const threadSettings = z.strictObject({
   limits: threadLimits.default({}),
-  /** Whether tools that a model finds stay for the thread. @default true */
+  /** Whether tools that a model finds stay loaded in the thread. @default true */
   keepFound: z.boolean().optional(),
 })
 export type ThreadSettings = z.infer<typeof threadSettings>
@@ -29,7 +29,6 @@ export const threadRow = z.strictObject({
 })
 export type ThreadRow = z.infer<typeof threadRow>
 
-/** What a caller may give for a new one. */
 export const threadInput = z.strictObject({
   id: threadId.optional(),
   title: threadTitle.optional(),

@@ -2,10 +2,13 @@ import { z } from 'zod'
 import { userId } from '../ids.ts'
 import { role } from '../principal.ts'
 
-/** Somebody who can sign in. What is theirs elsewhere carries the same id; an app with users of its own has none of these. */
+/**
+ * A user who can sign in. Rows of other collections refer to the same id; apps with their own user management have
+ * none.
+ */
 export const userRow = z.strictObject({
   userId,
-  /** In small letters: one person, however they write it. */
+  /** Lowercase, so that an email address has one account. */
   email: z.string().max(320),
   name: z.string().max(200),
   role,
@@ -17,13 +20,13 @@ export const userRow = z.strictObject({
 })
 export type UserRow = z.infer<typeof userRow>
 
-/** A way in: a password, or who somebody is at a provider. Tokens of providers are not kept. */
+/** A sign-in method: a password, or an identity at a provider. Provider tokens are not stored. */
 export const accountRow = z.strictObject({
   accountId: z.string(),
   userId,
   /** `credential` is a password. */
   provider: z.string(),
-  /** Who they are there; with a password, the user's own id. */
+  /** Identity at the provider; for a password, the user id. */
   subject: z.string().max(1000),
   passwordHash: z.string().nullable(),
   createdAt: z.date(),
@@ -31,7 +34,7 @@ export const accountRow = z.strictObject({
 })
 export type AccountRow = z.infer<typeof accountRow>
 
-/** A browser that is signed in. The token is in its cookie; what is stored is the token's hash. */
+/** A browser session. The cookie has the token; the row has its hash. */
 export const sessionRow = z.strictObject({
   sessionId: z.string(),
   userId,
@@ -44,11 +47,11 @@ export const sessionRow = z.strictObject({
 })
 export type SessionRow = z.infer<typeof sessionRow>
 
-/** A link that lets somebody in once: the first operator, somebody invited, somebody who forgot. */
+/** A one-time sign-in link: setup of the first operator, invitation or password reset. */
 export const signInLinkRow = z.strictObject({
   linkId: z.string(),
   kind: z.enum(['setup', 'invite', 'reset']),
-  /** Null for the link that makes the first operator. */
+  /** Null for the setup link of the first operator. */
   userId: userId.nullable(),
   tokenHash: z.string(),
   expiresAt: z.date(),
@@ -56,7 +59,7 @@ export const signInLinkRow = z.strictObject({
 })
 export type SignInLinkRow = z.infer<typeof signInLinkRow>
 
-/** How often somebody tried to come in lately; the id says by a hash whose account or which address it is about. */
+/** Recent sign-in attempts. The id is a hash of the account or the address. */
 export const signInAttemptsRow = z.strictObject({
   attemptsId: z.string(),
   count: z.number().int(),

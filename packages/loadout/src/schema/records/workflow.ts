@@ -1,4 +1,4 @@
-/** Workflows: a stored, versioned graph of nodes. What is in texts as `{{ expr }}` is read in `workflow/`. */
+/** Workflows: stored, versioned graphs of nodes. `workflow/` evaluates the `{{ expr }}` templates in their texts. */
 import { z } from 'zod'
 import { stepLimit, tokenBudget } from '../app-config.ts'
 import { toolkitId, userId } from '../ids.ts'
@@ -12,29 +12,29 @@ export const nodeId = z
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'must be a letter, then up to 63 letters, digits, "_" or "-"')
 
 const prompt = z.string().min(1, 'must not be empty').max(200_000)
-/** Toolkits and tools that a node may use: `filesystem`, `filesystem.read_file`, `github.list_*`. */
+/** Toolkits and tools that a node may call: `filesystem`, `filesystem.read_file`, `github.list_*`. */
 const tools = z.array(activationRef).max(200).default([])
 
 const base = {
   id: nodeId,
   title: z.string().max(200).optional(),
   description: z.string().max(4000).optional(),
-  /** Nodes that must be over first. What its expressions name is waited for without being listed. */
+  /** Nodes that must finish first. Nodes in expressions are dependencies without being listed. */
   after: z.array(nodeId).max(500).default([]),
-  /** How long one attempt may take; waiting for a person does not count. */
+  /** Timeout of one attempt in ms, without time spent waiting for approval. */
   timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
   retry: z
     .strictObject({
-      /** In all. */
+      /** Total number of attempts. */
       attempts: z.number().int().min(1).max(10),
-      /** Before the second; each further one waits `factor` times as long. */
+      /** Delay before the second attempt in ms; each further delay is `factor` times longer. */
       backoffMs: z.number().int().min(0).max(60_000).default(1000),
       factor: z.number().min(1).max(10).default(2),
     })
     .optional(),
   /**
-   * `fail`: the run fails. `continue`: it goes on, the output is null. A value, or a node that is run instead: its output
-   * takes the place.
+   * `fail`: the run fails. `continue`: the run continues and the output is null. A value, or the output of another
+   * node, replaces the output.
    */
   onError: z
     .union([z.enum(['fail', 'continue']), z.strictObject({ node: nodeId }), z.strictObject({ value: json })])
@@ -59,10 +59,10 @@ export const agentNode = z.strictObject({
   system: prompt.optional(),
   prompt,
   tools,
-  /** JSON Schema of what it gives. @default text */
+  /** JSON Schema of the output. @default text */
   output: jsonObject.optional(),
   maxSteps: stepLimit.default(10),
-  /** Of one attempt; it ends with the step that meets it. @default none */
+  /** Token budget of one attempt; the attempt ends with the step that reaches it. @default none */
   budget: tokenBudget.optional(),
 })
 export const codeNode = z.strictObject({
@@ -70,7 +70,7 @@ export const codeNode = z.strictObject({
   type: z.literal('code'),
   program: z.string().min(1, 'must not be empty').max(1_000_000),
   language: z.enum(['javascript', 'typescript']).optional(),
-  /** What the program reads as `input`. */
+  /** Value of `input` in the program. */
   input: json.optional(),
   tools,
   limits: programLimits.optional(),
@@ -85,11 +85,11 @@ export const branchNode = z.strictObject({
 export const mapNode = z.strictObject({
   ...base,
   type: z.literal('map'),
-  /** An expression that gives a list. */
+  /** Expression that evaluates to a list. */
   over: z.string().min(1, 'must not be empty').max(4000),
-  /** What is run for each item, and by nothing else. */
+  /** Node that runs for each item. No other node may reference it. */
   node: nodeId,
-  /** What an item is called in its expressions; beside it there is `index`. */
+  /** Name of the item in expressions; `index` is also defined. */
   as: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be a name: letters, digits and "_"')
@@ -100,7 +100,7 @@ export const approvalNode = z.strictObject({
   ...base,
   type: z.literal('approval'),
   message: z.string().min(1, 'must not be empty').max(10_000),
-  /** What is shown with the question. */
+  /** Shown with the approval request. */
   arguments: jsonObject.default({}),
 })
 
@@ -128,12 +128,12 @@ export const MAX_NODES = 500
 export const workflowDefinition = z.strictObject({
   name: z.string().trim().min(1, 'must not be empty').max(200),
   description: z.string().max(4000).optional(),
-  /** JSON Schema of what it is given. */
+  /** JSON Schema of the input. */
   input: jsonObject.default({ type: 'object' }),
-  /** Toolkits that whoever runs it brings along: they are not looked for when it is saved. */
+  /** Toolkits that the caller of a run provides. Saving a workflow does not check them. */
   brings: z.array(toolkitId).max(16).default([]),
   nodes: z.array(workflowNode).min(1).max(MAX_NODES),
-  /** What it gives, with expressions. @default what the last nodes gave */
+  /** Output with expressions. @default outputs of the last nodes */
   output: json.optional(),
 })
 export type WorkflowDefinition = z.infer<typeof workflowDefinition>
@@ -148,7 +148,7 @@ export const workflowRow = z.strictObject({
 })
 export type WorkflowRow = z.infer<typeof workflowRow>
 
-/** One version of it. It is never changed: a save makes the next. */
+/** An immutable version of a workflow. Every save creates the next one. */
 export const workflowVersionRow = z.strictObject({
   workflowVersionId: z.string(),
   userId,
@@ -159,7 +159,7 @@ export const workflowVersionRow = z.strictObject({
 })
 export type WorkflowVersionRow = z.infer<typeof workflowVersionRow>
 
-/** A workflow as people see it: as it is in one version. */
+/** Workflow in the API, in one version. */
 export const workflowView = z.object({
   id: z.string(),
   name: z.string(),

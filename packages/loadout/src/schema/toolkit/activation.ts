@@ -15,19 +15,19 @@ export const activationRef = z
     if (problem) context.addIssue({ code: 'custom', message: problem })
   })
 
-/** What makes the list of a scope exclusive: whatever is not switched on there is off. */
+/** Makes the list of a scope exclusive: everything that is not turned on there is off. */
 export const EXCLUSIVE = '!*'
 
-/** How many words a scope may have, and how many of them may be globs. */
+/** Maximum activations per scope, and how many of them may be globs. */
 export const MAX_ACTIVATIONS = 1000
 export const MAX_GLOBS = 50
 
-/** Scope + toolkit or tool + on/off. Off is a tombstone: a lower tier cannot undo it unless policy says so. */
+/** Scope, ref, and on or off. Off is a tombstone: a lower tier cannot undo it unless policy allows it. */
 export const activationRow = z.strictObject({
   activationId: z.string(),
   userId: ownerId,
   tier,
-  /** Empty below no thread, so that a unique key can hold it. */
+  /** Empty when there is no thread, so that the unique key can include it. */
   threadId: z.union([threadId, z.literal('')]),
   ref: z.union([activationRef, z.literal(EXCLUSIVE)]),
   on: z.boolean(),

@@ -6,7 +6,7 @@ import { toolIcon } from './tool.ts'
 
 export const introspectionStatus = z.enum(['pending', 'success', 'error'])
 
-/** A toolkit as it is stored: names of source 003. `slug` is the toolkit's id; secrets are placeholders. */
+/** A stored toolkit, with the names of source 003. `slug` is the toolkit id; secrets are placeholders. */
 export const userServerConfigRow = z.strictObject({
   uscoId: z.string(),
   userId: ownerId,
@@ -20,7 +20,7 @@ export const userServerConfigRow = z.strictObject({
   introspectionStatus: introspectionStatus.nullable(),
   introspectionReason: z.string().nullable(),
   introspectedAt: z.date().nullable(),
-  /** Another one for every change of its server, auth or overrides, and for no other: what was granted holds for one. */
+  /** Changes with the server, auth or overrides, and with nothing else. Grants apply to one binding. */
   binding: z.string(),
   createdAt: z.date(),
   updatedAt: z.date(),
@@ -43,7 +43,7 @@ export const userServerToolRow = z.strictObject({
   metaJson: jsonObject.nullable().default(null),
   fingerprint: z.string(),
   discoveredAt: z.date(),
-  /** False: the server no longer lists it, or it was set aside for `reason`. */
+  /** False: the server no longer lists the tool, or it is invalid for `reason`. */
   isActive: z.boolean(),
   reason: z.string().nullable(),
   createdAt: z.date(),
@@ -51,7 +51,7 @@ export const userServerToolRow = z.strictObject({
 })
 export type UserServerToolRow = z.infer<typeof userServerToolRow>
 
-/** What a person accepted of a tool, and what the server says now where that differs. */
+/** The accepted manifest of a tool, and the current one when it differs. */
 export const pinRow = z.strictObject({
   pinId: z.string(),
   userId: ownerId,
@@ -67,23 +67,23 @@ export const pinRow = z.strictObject({
 export type PinRow = z.infer<typeof pinRow>
 
 /**
- * What an app's server offers one user who signed in to it: the list is that user's alone. One row a user and toolkit, with
- * what was found and what was accepted of it.
+ * Tools that an app server offers to one signed-in user. One row per user and toolkit, with discovered and accepted
+ * manifests.
  */
 export const personalCatalogRow = z.strictObject({
   personalCatalogId: z.string(),
   userId: ownerId,
   uscoId: z.string(),
-  /** `PersonalTool` by name; checked where it is read. */
+  /** `PersonalTool` by name; validated on read. */
   toolsJson: jsonObject,
   introspectedAt: z.date(),
-  /** Which version of the record was looked at. */
+  /** Version of the toolkit record that was discovered. */
   recordAt: z.date(),
   version: z.number().int(),
 })
 export type PersonalCatalogRow = z.infer<typeof personalCatalogRow>
 
-/** A marketplace server, its versions, and the tools of a version. The same for everyone. */
+/** A marketplace server, its versions, and the tools of a version. Shared by all users. */
 export const marketplaceServerRow = z.strictObject({
   serverId: z.string(),
   name: z.string(),

@@ -3,7 +3,7 @@ import { jsonObject } from '../json.ts'
 import { tier } from '../scope.ts'
 import { allowedCaller, toolExamples, toolManifest, toolRef } from './tool.ts'
 
-/** Why a tool is carried, or is not. */
+/** Why a tool is in the loadout, or is not. */
 export const reason = z.object({
   kind: z.enum([
     'tier',
@@ -17,36 +17,36 @@ export const reason = z.object({
     'disabled',
     'transform',
   ]),
-  /** Whether it is a reason to carry the tool, or not to. */
+  /** Whether the reason includes or excludes the tool. */
   speaks: z.enum(['for', 'against']),
-  /** Where it was decided. */
+  /** Tier of the decision. */
   tier: tier.optional(),
   detail: z.string(),
 })
 export type Reason = z.infer<typeof reason>
 
-/** One tool of a loadout, with where it comes from and the reasons it is carried or not. */
+/** One tool of a loadout, with its origin and the reasons for or against it. */
 export const loadoutEntry = z.object({
   ref: toolRef,
-  /** The name that a model sees. Looked up, never parsed. */
+  /** Name that the model gets. Resolved by lookup, never parsed. */
   modelName: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
-  /** The tier that the toolkit belongs to. */
+  /** Tier of the toolkit. */
   tier,
   toolkit: z.string(),
-  /** As people call it. For searches; no model gets it. */
+  /** Display name of the toolkit, for search only. */
   toolkitName: z.string().optional(),
-  /** The stored toolkit, where it is one. */
+  /** Id of the stored toolkit, if it is stored. */
   uscoId: z.string().optional(),
   /** The tool's name at its server. */
   tool: z.string(),
-  /** As the model gets it: overrides and transformers applied. */
+  /** Manifest for the model, with overrides and transformers applied. */
   manifest: toolManifest,
   providerOptions: jsonObject.optional(),
-  /** What people ask for when they need it, as its toolkit says. For searches; no model gets them. */
+  /** Example prompts from the toolkit, for search only. */
   examples: toolExamples.optional(),
   deferred: z.boolean(),
   allowedCallers: z.array(allowedCaller),
-  /** About what its definition costs in a model's context. */
+  /** Estimated tokens of the definition. */
   tokens: z.number(),
   included: z.boolean(),
   reasons: z.array(reason),

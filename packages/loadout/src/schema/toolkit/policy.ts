@@ -4,7 +4,7 @@ import { jsonObject } from '../json.ts'
 import { tier } from '../scope.ts'
 import { activationRef } from './activation.ts'
 
-/** An answer remembered at a tier. Void once `fingerprint` is not what it was given for. */
+/** A saved permission. Void when `fingerprint` no longer matches. */
 export const grantRow = z.strictObject({
   grantId: z.string(),
   userId,
@@ -18,22 +18,22 @@ export const grantRow = z.strictObject({
 })
 export type GrantRow = z.infer<typeof grantRow>
 
-/** From the loosest to the strictest. */
+/** Ordered from the loosest to the strictest. */
 export const DECISIONS = ['allow', 'ask', 'deny'] as const
 export type DecisionType = (typeof DECISIONS)[number]
 
-/** Total: every call gets one, and what is unknown asks. */
+/** Decision of the policy. Total: every call gets one, and unknown tools ask. */
 export const decision = z.object({
   decision: z.enum(DECISIONS),
   reason: z.string(),
-  /** The pattern of the rule that decided, where one did. */
+  /** Pattern of the deciding rule, if a rule decided. */
   rule: z.string().optional(),
-  /** Where it was decided. */
+  /** Tier of the decision. */
   tier: tier.optional(),
 })
 export type Decision = z.infer<typeof decision>
 
-/** What must hold for a rule to speak. A hint that a server does not give counts as the careful value. */
+/** Conditions of a rule. A missing annotation counts as its careful value. */
 export const ruleConditions = z.strictObject({
   caller: z.enum(['direct', 'code', 'workflow']).optional(),
   readOnly: z.boolean().optional(),
@@ -43,15 +43,15 @@ export const ruleConditions = z.strictObject({
 })
 export type RuleConditions = z.infer<typeof ruleConditions>
 
-/** A rule by glob over `toolkit.tool`. Within a tier the first that fits holds; a lower tier may only tighten. */
+/** A rule by glob over `toolkit.tool`. Within a tier the first match applies; a lower tier can only tighten. */
 export const policyRule = z.strictObject({
   pattern: activationRef,
   when: ruleConditions.default({}),
   decision: z.enum(DECISIONS),
   reason: z.string().max(500).optional(),
-  /** Whether who answers may change the arguments. */
+  /** Whether the answer may edit the arguments. */
   allowEdits: z.boolean().default(false),
-  /** Whether an answer may be remembered. False is a ceiling: it is asked every time. */
+  /** Whether the answer may be saved. False is an upper limit: every call asks. */
   allowRemember: z.boolean().default(true),
 })
 export type PolicyRule = z.infer<typeof policyRule>

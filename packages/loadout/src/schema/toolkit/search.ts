@@ -1,56 +1,56 @@
-/** What searches keep: the tools that a thread loaded, what a user did with a tool, and vectors of what was embedded. */
+/** Rows of search: tools that a thread loaded, tool usage per user, and embedding vectors. */
 import { z } from 'zod'
 import { ownerId, threadId, userId } from '../ids.ts'
 
-/** A tool that a thread has found and keeps. */
+/** A tool that a thread found and keeps loaded. */
 export const loadedToolRow = z.strictObject({
   loadedToolId: z.string(),
   userId,
   threadId,
   /** `toolkit.tool`, as in an activation; no glob. */
   ref: z.string().min(3).max(400),
-  /** Loaded by the app or a person, so that no limit lets it go. */
+  /** Loaded by the app or a user, so that no limit evicts it. */
   sticky: z.boolean(),
   loadedAt: z.date(),
   usedAt: z.date(),
 })
 export type LoadedToolRow = z.infer<typeof loadedToolRow>
 
-/** How many examples a tool has of one user, and how long each may be. */
+/** Maximum examples per user and tool, and their maximum length. */
 export const MAX_EXAMPLES = 20
 export const MAX_EXAMPLE_LENGTH = 400
 
-/** What was asked for when a tool was used, and when, in milliseconds since 1970. */
+/** Prompt that led to a call, with its time in ms since 1970. */
 export const usedExample = z.strictObject({
   text: z.string().min(1).max(MAX_EXAMPLE_LENGTH),
   at: z.number().int().min(0),
 })
 export type UsedExample = z.infer<typeof usedExample>
 
-/** What one user did with one tool. Nobody else's search reads it. */
+/** Usage of one tool by one user. Only that user's searches read it. */
 export const toolUseRow = z.strictObject({
   toolUseId: z.string(),
   userId,
-  /** The toolkit, theirs or the app's. */
+  /** Toolkit of the user or the app. */
   uscoId: z.string(),
   /** The tool's name at its server. */
   tool: z.string(),
   calls: z.number().int().min(0),
   successes: z.number().int().min(0),
   lastUsedAt: z.date(),
-  /** The newest last. */
+  /** Ordered, newest last. */
   examplesJson: z.array(usedExample).max(MAX_EXAMPLES),
 })
 export type ToolUseRow = z.infer<typeof toolUseRow>
 
-/** A vector by the fingerprint of what was embedded: the text itself is not here. */
+/** Vector by fingerprint of the embedded text. The text itself is not stored. */
 export const toolVectorRow = z.strictObject({
   toolVectorId: z.string(),
-  /** Whose tool it was; the app's own serve everyone. */
+  /** Owner of the tool; vectors of app tools are shared by all users. */
   userId: ownerId,
   embedder: z.string().min(1).max(200),
   fingerprint: z.string().min(1).max(100),
-  /** Bytes in base64, each a signed share of the largest. */
+  /** Base64 of signed bytes, each relative to the largest value. */
   vector: z.string().max(30_000),
   createdAt: z.date(),
   usedAt: z.date(),

@@ -1,7 +1,4 @@
-/**
- * What one prompt is answered with: the part of a loadout that is chosen for it. Plain data, and nothing in it is outside the
- * loadout it was chosen from.
- */
+/** The tools that go to the model with one prompt. Plain data; every tool in it is part of the loadout. */
 import { z } from 'zod'
 import { loadoutEntry } from './loadout-entry.ts'
 import { type AllowedCaller, allowedCaller } from './tool.ts'
@@ -9,53 +6,53 @@ import { type AllowedCaller, allowedCaller } from './tool.ts'
 export const STRATEGIES = ['hybrid', 'bm25', 'semantic', 'regex'] as const
 export type Strategy = (typeof STRATEGIES)[number]
 
-/** How a tool came into a selection: it is never deferred, it was loaded before, it was kept, or the prompt found it. */
+/** Why a tool was selected: never deferred, loaded before, pinned to the thread, or found by search. */
 export const selectedBy = z.enum(['always', 'loaded', 'sticky', 'search'])
 export type SelectedBy = z.infer<typeof selectedBy>
 
 export const selectedTool = z.object({
   entry: loadoutEntry,
   by: selectedBy,
-  /** How well it fits the prompt, from 0 to 1, where the search found it. */
+  /** Search score from 0 to 1, when search found the tool. */
   score: z.number().optional(),
   reasons: z.array(z.string()),
-  /** What its definition costs, by the tokenizer that the selection names. */
+  /** Tokens of its definition, counted with the tokenizer of the selection. */
   tokens: z.number(),
 })
 export type SelectedTool = z.infer<typeof selectedTool>
 
 export const selectionTokens = z.object({
-  /** What counted: `o200k_base`, or what stands in for a family that has none of its own. */
+  /** Tokenizer name: `o200k_base`, or its approximation for another family. */
   tokenizer: z.string(),
-  /** All that is carried, with full schemas. */
+  /** Tokens of the whole loadout with full schemas. */
   before: z.number(),
-  /** What is sent: the selected tools with full schemas, `search_tools` among them. */
+  /** Tokens that are sent: selected tools with full schemas, including `search_tools`. */
   after: z.number(),
-  /** Whether `before` was counted to the last tool; of very many, the rest is worked out from those that were. */
+  /** Whether `before` counts every tool; in very large loadouts the rest is extrapolated. */
   exact: z.boolean(),
 })
 export type SelectionTokens = z.infer<typeof selectionTokens>
 
 export const selection = z.object({
   userId: z.string(),
-  /** Where it is one thread's. */
+  /** Present when the selection belongs to a thread. */
   threadId: z.string().optional(),
-  /** What the model gets with full schemas, in order; `search_tools` is the last where there is more to find. */
+  /** Tools with full schemas, in order. `search_tools` is last when there is more to find. */
   tools: z.array(selectedTool),
-  /** What is carried beside that. The model sees nothing of it until it is found. */
+  /** Other tools of the loadout. The model sees none of them until it finds them. */
   deferred: z.array(loadoutEntry),
-  /** What would have been chosen, and why it is not. */
+  /** Tools that were not selected for lack of room, with the reason. */
   dropped: z.array(z.object({ ref: z.string(), reason: z.string() })),
   tokens: selectionTokens,
   strategy: z.enum(STRATEGIES),
-  /** What did not go as asked. */
+  /** Warnings, for example a fallback strategy. */
   warnings: z.array(z.string()),
 })
 export type SelectionData = z.infer<typeof selection>
 
 const MAX_CHARACTERS = 1_000_000
 
-/** A search by itself: `q` in words, or for `regex` a pattern. */
+/** A standalone search: `q` is text, or a pattern with `regex`. */
 export const searchInput = z.object({
   q: z.string().max(MAX_CHARACTERS),
   strategy: z.enum(STRATEGIES).optional(),
@@ -65,43 +62,43 @@ export const searchInput = z.object({
 
 const MAX_MESSAGES = 1000
 
-/** A text, or a message with a text or with parts. */
+/** A text, or a message with text or parts. */
 export const historyInput = z
   .array(z.union([z.string().max(MAX_CHARACTERS), z.looseObject({ role: z.string().max(100).optional() })]))
   .max(MAX_MESSAGES)
 export type History = z.infer<typeof historyInput>
 
-/** The most that a prompt may bring. */
+/** Maximum tools that one prompt may add. */
 const MAX_SELECTED = 100
-/** A model by itself calls nothing that only programs may. */
+/** A model can directly call only tools with the `direct` caller. */
 export const DEFAULT_CALLERS: readonly AllowedCaller[] = ['direct']
-/** What it brings where nobody says. */
+/** Default number of tools that one prompt adds. */
 export const DEFAULT_SELECTED = 5
 
 export const resolveInput = z.strictObject({
-  /** Without words, only what is loaded and what never waits. */
+  /** Empty: only loaded and never-deferred tools are selected. */
   prompt: z.string().max(MAX_CHARACTERS).default(''),
-  /** Messages before it, of any SDK: their words count a little, and tools that were called in them stay. */
+  /** Previous messages of any SDK. Their words have a low weight, and tools called in them stay selected. */
   history: historyInput.optional(),
-  /** How many tools the prompt may bring. @default 5 */
+  /** Maximum tools that the prompt adds. @default 5 */
   limit: z.number().int().min(0).max(MAX_SELECTED).default(DEFAULT_SELECTED),
-  /** What the definitions may cost in all. */
+  /** Token budget of all definitions. */
   maxTokens: z.number().int().min(0).max(100_000_000).optional(),
-  /** The same in money, with what a million tokens cost: as it is said here, or as the app knows of the model. */
+  /** The same budget in money, with the price per million tokens from this field or from the app. */
   costLimit: z.number().min(0).optional(),
   pricePerMillion: z.number().positive().optional(),
   strategy: z.enum(STRATEGIES).optional(),
-  /** Whose tokens are counted: `anthropic:…`, `openai:…`. */
+  /** Model whose tokens are counted: `anthropic:…`, `openai:…`. */
   model: z.string().max(200).optional(),
-  /** `run_code` with declarations of the tools, beside them or (`only`) in their place. @default false */
+  /** Adds `run_code` with declarations of the tools, beside them or (`only`) instead of them. @default false */
   programs: z.union([z.boolean(), z.literal('only')]).optional(),
-  /** Who calls what is selected: with `code`, programs that the provider runs do too. @default ['direct'] */
+  /** Callers of the selection. `code` includes tools for provider-run programs. @default ['direct'] */
   callers: z.array(allowedCaller).min(1).max(10).optional(),
 })
-/** Messages of an SDK have types of their own. */
+/** SDKs have their own message types. */
 export type ResolveOptions = Omit<z.input<typeof resolveInput>, 'history'> & {
   history?: ReadonlyArray<string | object> | undefined
 }
 
-/** Refs of tools that a thread loads or unloads. */
+/** Refs of tools to load or unload. */
 export const loadInput = z.array(z.string().min(1).max(400)).max(1000)

@@ -1,6 +1,6 @@
 /**
- * A server record in its one canonical form. Every spelling that people send becomes this in `read-toolkit.ts`.
- * Secrets are not in it once stored: a value is then a `${secret:field}` placeholder (see `credentials/`).
+ * Canonical server record. `read-toolkit.ts` converts every other spelling to it. In stored records secrets are
+ * `${secret:field}` placeholders (see `credentials/`).
  */
 import { z } from 'zod'
 import { globProblem } from '../glob.ts'
@@ -35,17 +35,17 @@ export const auth = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('headers'), headers }),
   z.strictObject({
     type: z.literal('oauth'),
-    /** How tokens are had: by a person who signs in (the default), or without one. */
+    /** How tokens are obtained: by a user who signs in (the default), or without a user. */
     grant: z.enum(['authorization_code', 'client_credentials', 'jwt_bearer', 'enterprise']).optional(),
     clientId: text.optional(),
     clientSecret: text.optional(),
     scopes: z.array(z.string().min(1).max(200)).max(100).optional(),
-    /** PEM, in place of a client secret, and what it signs with. */
+    /** PEM key instead of a client secret, and its signature algorithm. */
     privateKey: text.optional(),
     algorithm: z.enum(['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA']).optional(),
-    /** `jwt_bearer`: what the workload's own platform says of it. */
+    /** `jwt_bearer`: assertion of the workload's platform. */
     assertion: text.optional(),
-    /** `enterprise`: the identity provider, and what it says of the person. */
+    /** `enterprise`: identity provider, and its assertion about the user. */
     idpTokenEndpoint: url.optional(),
     idpClientId: text.optional(),
     idpClientSecret: text.optional(),
@@ -59,16 +59,16 @@ const templateId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be the i
 export const stdioServer = z
   .strictObject({
     type: z.literal('stdio'),
-    /** Not there where a template of the operator is named instead. */
+    /** Absent when `template` names an operator template. */
     command: command.optional(),
     args: z.array(text).max(256).default([]),
     env: env.default({}),
     cwd: text.min(1).optional(),
-    /** A command line that the operator prepared, by its id. */
+    /** Id of an operator template. */
     template: templateId.optional(),
-    /** What goes into the holes of the template. */
+    /** Values for the holes of the template. */
     values: safeRecord(text).optional(),
-    /** What it may reach from within a sandbox. Without any it has no network there. */
+    /** Hosts that the sandboxed server may reach. Without any, it has no network. */
     hosts: z.array(hostPattern).max(64).optional(),
   })
   .superRefine((record, context) => {
@@ -98,7 +98,7 @@ const declaredTool = z
   })
 const secretName = { form: /^[A-Za-z_][A-Za-z0-9_]*$/, message: 'must be a name of A-Z, a-z, 0-9 and "_"' }
 
-/** A tool of a custom toolkit: a manifest and what runs. `execute` is `ref:<name>` or code. */
+/** A tool of a custom toolkit: a manifest and its code. `execute` is `ref:<name>` or code. */
 export const customTool = z.strictObject({
   name: toolName.regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 of A-Z, a-z, 0-9, "_", "-" and "."'),
   title: z.string().max(500).optional(),
@@ -108,19 +108,19 @@ export const customTool = z.strictObject({
   annotations: z.looseObject(annotations.shape).optional(),
   execute: z.string().min(1, 'must be "ref:<name>" or code').max(262_144),
   examples: toolExamples.optional(),
-  /** In place of what the toolkit says. */
+  /** Override the toolkit's settings. */
   deferLoading: z.boolean().optional(),
   allowedCallers: allowedCallers.optional(),
-  /** Tools of the scope that its code may call, as refs or globs over them. */
+  /** Tools of the scope that the code may call, as refs or globs. */
   tools: z.array(declaredTool).max(64).optional(),
-  /** Hosts that its code may fetch from, as far as the operator allows them. */
+  /** Hosts that the code may fetch from, within the operator's list. */
   hosts: z.array(hostPattern).max(64).optional(),
 })
 export const customServer = z
   .strictObject({
     type: z.literal('custom'),
     tools: z.array(customTool).min(1, 'must hold at least one tool').max(200),
-    /** What its code reads as `secrets.NAME`. */
+    /** Secrets that the code reads as `secrets.NAME`. */
     secrets: safeRecord(text, { maxEntries: 64, keys: secretName }).optional(),
   })
   .superRefine((server, context) => {
@@ -150,7 +150,7 @@ export function configTypeOf(record: Server, marketplaceId?: string | null): Con
 }
 
 function parseUrl(value: string): URL | undefined {
-  // A placeholder may stand where the secret was; the rest must still be a URL.
+  // A secret placeholder is allowed in the URL; the rest must still parse.
   const parsed = URL.parse(value.replace(/\$\{secret:[^}]*\}/g, 'x'))
   return parsed && (parsed.protocol === 'http:' || parsed.protocol === 'https:') && parsed.hostname !== ''
     ? parsed

@@ -2,26 +2,26 @@ import { z } from 'zod'
 import { ownerId } from '../ids.ts'
 
 /**
- * That a user signed in to a toolkit's server, or is about to. Tokens are not in it: they lie in the credential store.
- * One row a user and toolkit, so that all processes agree on who refreshes, and which link is still good.
+ * OAuth state of a user at a toolkit's server. Tokens are in the credential store. One row per user and toolkit, so
+ * that processes agree on who refreshes and which link is valid.
  */
 export const signInRow = z.strictObject({
   signInId: z.string(),
-  /** Who signed in; '' where the app itself did. */
+  /** User who signed in, or '' for the app. */
   userId: ownerId,
   uscoId: z.string(),
-  /** Whose tokens they are: the authorization server. Null where there are none. */
+  /** Authorization server of the tokens, or null without tokens. */
   issuer: z.string().nullable(),
-  /** When the token ends; null where there is none, or its server does not say. */
+  /** Expiry of the access token, or null when there is none or the server does not report it. */
   expiresAt: z.date().nullable(),
-  /** Whether a new token can be had without the person. */
+  /** Whether a refresh works without the user. */
   renewable: z.boolean(),
-  /** Another one with every token that comes or goes. */
+  /** Incremented with every token change. */
   generation: z.number().int(),
-  /** Who is getting a new token, and until when nobody else may. */
+  /** Process that refreshes the token, and until when its lease is valid. */
   leaseHolder: z.string().nullable(),
   leaseUntil: z.date().nullable(),
-  /** Of the links that are open: a mark that changes with every one that comes or goes, and the end of the last. */
+  /** Open authorization links: a hash that changes with each of them, and the latest expiry. */
   stateHash: z.string().nullable(),
   stateUntil: z.date().nullable(),
   createdAt: z.date(),
@@ -29,12 +29,12 @@ export const signInRow = z.strictObject({
 })
 export type SignInRow = z.infer<typeof signInRow>
 
-/** What people see of it. */
+/** Sign-in state in the API. */
 export const signInView = z.strictObject({
   status: z.enum(['signed-in', 'sign-in-needed']),
   /** The authorization server. */
   issuer: z.string().optional(),
-  /** When the person will have to sign in again; left out where a new token can be had without them. */
+  /** Expiry of the sign-in; absent when a refresh works without the user. */
   endsAt: z.date().optional(),
 })
 export type SignInView = z.infer<typeof signInView>

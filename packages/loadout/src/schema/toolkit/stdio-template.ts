@@ -1,6 +1,6 @@
 /**
- * The operator's prepared command lines. A hole is `{name}` inside an argument or a value of the environment; it is typed,
- * and it never stands where it could become a program, a flag or a variable of its own choice.
+ * Operator templates of stdio commands. A hole is a typed `{name}` inside an argument or environment value; it can
+ * never become a program, a flag or a variable name.
  */
 import { z } from 'zod'
 import { safeRecord } from '../json.ts'
@@ -11,13 +11,13 @@ const text = z
   .refine((value) => !value.includes('\0'), 'must not hold a NUL character')
 const maxLength = z.number().int().min(1).max(8192).default(200)
 const pattern = z.string().min(1).max(1000).refine(isPattern, 'is not a regular expression').optional()
-/** For the people who fill it in. */
+/** Labels for the form. */
 const labels = { title: z.string().min(1).max(100).optional(), description: z.string().min(1).max(1000).optional() }
 
 export const templateHole = z.discriminatedUnion('type', [
-  /** Printable characters; with `pattern`, all of them as it says. A form hides what is typed, unless `secret` is false. */
+  /** Printable characters, optionally restricted by `pattern`. Forms hide the input unless `secret` is false. */
   z.strictObject({ ...labels, type: z.literal('string'), pattern, maxLength, secret: z.boolean().default(true) }),
-  /** An absolute path at or below one of `roots`, also after its links are followed. */
+  /** An absolute path inside one of `roots`, also after symlinks are resolved. */
   z.strictObject({
     ...labels,
     type: z.literal('path'),
@@ -38,10 +38,10 @@ export type TemplateHole = z.infer<typeof templateHole>
 
 const HOLE = /\{([A-Za-z][A-Za-z0-9_]{0,63})\}/g
 
-/** The names of the holes in a text, in order. */
+/** Names of the holes in a text, in order. */
 export const holesIn = (value: string): string[] => [...value.matchAll(HOLE)].map((match) => match[1] as string)
 
-/** The text with its holes filled, each once: a value that looks like a hole stays what it is. */
+/** Fills each hole once: a value that looks like a hole is not expanded. */
 export const fillHoles = (value: string, fill: (hole: string) => string): string =>
   value.replace(HOLE, (_, hole: string) => fill(hole))
 
@@ -53,7 +53,7 @@ export const stdioTemplate = z
     args: z.array(text).max(256).default([]),
     env: safeRecord(text).default({}),
     cwd: text.min(1).optional(),
-    /** What it may reach from within a sandbox. */
+    /** Hosts that the sandboxed server may reach. */
     hosts: z.array(z.string().min(1).max(260)).max(64).optional(),
     holes: safeRecord(templateHole).default({}),
   })
@@ -76,7 +76,7 @@ export const stdioTemplate = z
   })
 export type StdioTemplate = z.infer<typeof stdioTemplate>
 
-/** What users are told of a template: what it is for and what it asks of them, and nothing of what the operator wrote into it. */
+/** A template as users see it: labels and holes, without the command. */
 export const offeredTemplate = z.object({
   id: z.string(),
   ...labels,
@@ -84,7 +84,7 @@ export const offeredTemplate = z.object({
 })
 export type OfferedTemplate = z.infer<typeof offeredTemplate>
 
-/** In the order in which the operator describes its holes. */
+/** Holes in the operator's order. */
 export const offerTemplate = ({ id, title, description, holes }: StdioTemplate): OfferedTemplate => ({
   id,
   ...(title === undefined ? {} : { title }),

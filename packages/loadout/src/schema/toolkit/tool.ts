@@ -2,23 +2,23 @@ import { z } from 'zod'
 import { type JsonObject, jsonObject, objectSchema } from '../json.ts'
 import type { Tier } from '../scope.ts'
 
-/** A tool as a transformer sees it. */
+/** A tool as a transformer gets it. */
 export interface PresentedTool extends ToolManifest {
   providerOptions?: JsonObject
   deferred: boolean
 }
 
-/** Where the tool comes from. */
+/** Origin of a tool. */
 export interface ToolSource {
   ref: string
   toolkit: string
   tier: Tier
 }
 
-/** Gives the tool as it is to be shown, or null to leave it out. */
+/** Returns the tool as presented to the model, or null to exclude it. */
 export type ToolTransformer = (tool: Readonly<PresentedTool>, source: ToolSource) => PresentedTool | null
 
-/** What a server claims of a tool's effects. Claims: policy decides what they are worth. */
+/** Annotations of a tool. They are untrusted hints: policy decides how much they count. */
 export const annotations = z.object({
   title: z.string().optional(),
   readOnlyHint: z.boolean().optional(),
@@ -28,7 +28,7 @@ export const annotations = z.object({
 })
 export type Annotations = z.infer<typeof annotations>
 
-/** Characters of a description that are kept for people, and those that a model gets. */
+/** Maximum description length in storage, and for a model. */
 export const MAX_DESCRIPTION = 65_536
 export const MODEL_DESCRIPTION = 8192
 
@@ -37,7 +37,7 @@ export const MAX_ICONS = 8
 export const MAX_ICON_BYTES = 65_536
 export const MAX_META_BYTES = 16_384
 
-/** A picture of a tool. Only `data:image/…` and `https:` sources are kept: no other kind can be shown safely. */
+/** Icon of a tool. Only `data:image/…` and `https:` sources are stored, because others cannot be shown safely. */
 export const toolIcon = z.object({
   src: z
     .string()
@@ -49,7 +49,7 @@ export const toolIcon = z.object({
 })
 export type ToolIcon = z.infer<typeof toolIcon>
 
-/** What a server adds to a tool for programs. */
+/** Server-defined metadata of a tool, for programs. */
 export const toolMeta = jsonObject.refine(
   (meta) => new TextEncoder().encode(JSON.stringify(meta)).length <= MAX_META_BYTES,
   `must be at most ${MAX_META_BYTES / 1024} KB of JSON`,
@@ -57,7 +57,7 @@ export const toolMeta = jsonObject.refine(
 
 export const toolName = z.string().min(1).max(256)
 
-/** What a server says of one tool. */
+/** Manifest of a tool as its server lists it. */
 export const toolManifest = z.object({
   name: toolName,
   title: z.string().max(500).optional(),
@@ -70,15 +70,15 @@ export const toolManifest = z.object({
 })
 export type ToolManifest = z.infer<typeof toolManifest>
 
-/** A manifest without icons and `_meta`, which mean nothing to a model and are no part of what a person accepts. */
+/** A manifest without icons and `_meta`, which a model does not need and a user does not accept. */
 export function functionalManifest({ icons: _icons, _meta, ...manifest }: ToolManifest): ToolManifest {
   return manifest
 }
 
-/** What people ask for when they need a tool, given by who defines or lists it; never by its server. */
+/** Example prompts from the app or a toolkit record; never from the server. */
 export const toolExamples = z.array(z.string().trim().min(1).max(1000)).max(50)
 
-/** `toolkit.tool`. The toolkit's id has no dot, so the first one divides; a tool's own dots stay its own. */
+/** `toolkit.tool`. A toolkit id has no dot, so the first dot separates; a tool name may contain dots. */
 export const toolRef = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,47}\..{1,256}$/su, 'must be "toolkit.tool", for example "filesystem.read_file"')
@@ -98,7 +98,7 @@ export function parseToolRef(ref: string): ToolAddress | undefined {
   return { toolkit: ref.slice(0, dot), tool: ref.slice(dot + 1) }
 }
 
-/** Who asks for a call: the model or app itself, a program, or a workflow. */
+/** Caller of a tool: the model or app itself, a program, or a workflow. */
 export const caller = z.strictObject({
   type: z.enum(['direct', 'code', 'workflow']),
   toolId: z.string().optional(),

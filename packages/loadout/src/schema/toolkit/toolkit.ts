@@ -18,7 +18,7 @@ export const toolOverride = z.strictObject({
   providerOptions: jsonObject.optional(),
   enabled: z.boolean().optional(),
   deferLoading: z.boolean().optional(),
-  /** In place of what the toolkit says. */
+  /** Overrides the toolkit's setting. */
   allowedCallers: allowedCallers.optional(),
   examples: toolExamples.optional(),
 })
@@ -29,14 +29,14 @@ export const timeouts = z.strictObject({
   introspectMs: milliseconds.optional(),
   callMs: milliseconds.optional(),
   totalMs: milliseconds.optional(),
-  /** How long a connection that nobody uses is kept, for a server that must not be started or shaken hands with anew each time. */
+  /** Idle time in ms after which a connection is closed, for servers with an expensive start or handshake. */
   idleMs: milliseconds.optional(),
 })
 
 export const PROTOCOLS = ['auto', 'legacy', 'modern'] as const
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
-/** What a toolkit says beside its server. Stored as one JSON column. */
+/** Toolkit settings beside the server. Stored as one JSON column. */
 export const toolkitOptions = z.strictObject({
   deferLoading: z.boolean().default(true),
   allowedCallers: allowedCallers.default(['direct', 'code']),
@@ -44,23 +44,23 @@ export const toolkitOptions = z.strictObject({
   exclude: z.array(glob).max(200).default([]),
   overrides: safeRecord(toolOverride, { maxEntries: 2000 }).default({}),
   timeouts: timeouts.default({}),
-  /** App tier only: one connection serves all users, because the server keeps nothing of any of them. The operator says so. */
+  /** App tier only: all users share one connection, because the operator declares the server stateless. */
   shared: z.boolean().default(false),
-  /** Its server is not believed: what it claims of its tools relaxes nothing, and new tools start off. */
+  /** Annotations of the server are not trusted: they relax no policy, and new tools start turned off. */
   untrusted: z.boolean().default(false),
-  /** Protocol era to connect in. @default 'auto': negotiated, the older one where the server needs a back-channel */
+  /** Protocol era. @default 'auto': negotiated; the older era when the server needs a back-channel */
   protocol: z.enum(PROTOCOLS).optional(),
-  /** Level from which on the server is asked to log. @default 'info' */
+  /** Minimum level of server log messages. @default 'info' */
   logLevel: z.enum(LOG_LEVELS).optional(),
-  /** Whose account this is, where one server is bound more than once. */
+  /** Account label, when one server is bound more than once. */
   account: z.string().max(200).optional(),
-  /** What defines it outside the database: a file, or the app's code. It is read-only everywhere else. */
+  /** File or app code that defines the toolkit. It is read-only elsewhere. */
   source: z.string().max(300).optional(),
-  /** Manifests known in advance, used until the first introspection. */
+  /** Declared manifests, used until the first discovery. */
   tools: z.array(toolManifest).max(2000).optional(),
 })
 export type ToolkitOptions = z.infer<typeof toolkitOptions>
-/** What an app sets for toolkits whose record says nothing of it. */
+/** App-wide defaults for toolkit settings. */
 export type ToolkitDefaults = Partial<Pick<ToolkitOptions, 'deferLoading' | 'allowedCallers'>>
 
 export const toolkitName = z
@@ -97,13 +97,13 @@ const stateDetails = {
   reason: z.string().optional(),
   action: z.string().optional(),
   url: z.string().optional(),
-  /** Of a server that is connecting: how far its start is, and what it printed last. */
+  /** Startup phase of a connecting server, and its last output line. */
   phase: z.enum(START_PHASES).optional(),
   lastLine: z.string().optional(),
-  /** Its process's last output, where it failed and the reader may see it. */
+  /** Last process output of a failed server, when the reader may see it. */
   output: z.string().optional(),
 }
-/** A failed server always says which error of the table it is, why, and what to do: wherever it failed. */
+/** A failed server always has an error code, a reason and a fix. */
 export const toolkitState = z.discriminatedUnion('status', [
   z.object({
     ...stateDetails,
@@ -116,24 +116,24 @@ export const toolkitState = z.discriminatedUnion('status', [
 ])
 export type ToolkitState = z.infer<typeof toolkitState>
 
-/** A tool as the API shows it. */
+/** Tool in the API. */
 export const toolView = toolManifest.extend({
   ref: z.string(),
   modelName: z.string(),
   enabled: z.boolean(),
   pin: z.string(),
-  /** What was accepted and what the server says now, where they differ. */
+  /** Accepted and current manifest, when they differ. */
   changed: z.object({ from: jsonObject, to: jsonObject }).optional(),
-  /** The same for a difference without meaning: order, defaults, examples, white space. The tool stays usable. */
+  /** The same for differences without meaning: order, defaults, examples, white space. The tool stays usable. */
   minorChange: z.object({ from: jsonObject, to: jsonObject }).optional(),
-  /** Why it is off until a person accepts it. */
+  /** Why the tool is off until a user accepts it. */
   held: z.string().optional(),
-  /** What switched it off, where something did: a word of a tier, a list of its toolkit, a transformer. */
+  /** Reasons that turned the tool off: an activation, a toolkit filter or a transformer. */
   off: z.array(reason).optional(),
 })
 export type ToolView = z.infer<typeof toolView>
 
-/** A toolkit as the API shows it. Secrets are `${secret:…}` placeholders. */
+/** Toolkit in the API. Secrets are `${secret:…}` placeholders. */
 export const toolkitView = z.object({
   id: z.string(),
   uscoId: z.string(),
@@ -142,37 +142,36 @@ export const toolkitView = z.object({
   readOnly: z.boolean(),
   enabled: z.boolean(),
   server: jsonObject,
-  /** Sealed fields that are secrets by declaration, name or form: `env.API_KEY`, not `env.PATH`. */
+  /** Encrypted fields that are secret by declaration, name or form: `env.API_KEY`, not `env.PATH`. */
   secretFields: z.array(z.string()),
   options: toolkitOptions,
   state: toolkitState,
-  /** Where its server wants people to sign in. */
+  /** Sign-in state, when the server requires it. */
   signIn: signInView.optional(),
   tools: z.array(toolView),
   toolCount: z.number(),
-  /** When its server was last asked for them, or its definition read. */
+  /** Time of the last discovery, or of the last read of its definition. */
   discoveredAt: z.iso.datetime().optional(),
   tokens: z.number(),
-  /** What was changed or left out when its tools were read. */
+  /** Warnings of the last discovery. */
   warnings: z.array(z.string()).optional(),
-  /** Tools that cannot be used, and why. */
+  /** Invalid tools with the reason. */
   setAside: z.array(z.object({ name: z.string(), reason: z.string() })),
-  /** The tier of the toolkit that this one hides, where it hides one. */
+  /** Tier of the toolkit that this one shadows. */
   shadows: tier.optional(),
 })
 export type ToolkitView = z.infer<typeof toolkitView>
 
-/** A tool in a list: without its schemas, icons and `_meta`, which are most of its size, and with the beginning of a long description. */
+/** Tool in a list: without schemas, icons and `_meta`, and with the beginning of a long description. */
 export const listedTool = toolView
   .omit({ inputSchema: true, outputSchema: true, changed: true, minorChange: true })
   .extend({
     inputSchema: toolView.shape.inputSchema.optional(),
     outputSchema: toolView.shape.outputSchema,
-    /** Whether it changed since it was accepted; with schemas, both versions. */
+    /** Set when the tool changed since it was accepted; with schemas, both versions. */
     changed: z.object({ from: jsonObject.optional(), to: jsonObject.optional() }).optional(),
-    /** Whether it changed without a change of meaning; with schemas, both versions. */
+    /** Set when the tool changed without a change of meaning; with schemas, both versions. */
     minorChange: z.object({ from: jsonObject.optional(), to: jsonObject.optional() }).optional(),
   })
-/** A toolkit in a list. */
 export const listedToolkit = toolkitView.extend({ tools: z.array(listedTool) })
 export type ListedToolkit = z.infer<typeof listedToolkit>
