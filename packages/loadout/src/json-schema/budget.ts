@@ -1,9 +1,11 @@
-/** What bounds the work: everything that takes time in proportion to something from outside pays to a meter. */
+/** Budget of a validation: all work in proportion to external input is charged to a meter. */
 
-/** Units in one step of `maxSteps`: cheap inner work (a regex state, a key listed) costs a part of a keyword check. */
+/**
+ * Units in one step of `maxSteps`: cheap inner work (a regex state, a listed key) costs a fraction of a keyword check.
+ */
 export const STEP = 8
 
-/** What bounded work pays to. */
+/** Budget that bounded work charges. */
 export interface Meter {
   readonly maxDepth: number
   spend(units: number): void
@@ -11,9 +13,10 @@ export interface Meter {
 
 export class BudgetExceeded extends Error {}
 
-/** The size of a schema, walked without recursion and given up at the limit: cyclic objects end here too. */
-
-/** About the length of the JSON text, or undefined when it is over the limit. */
+/**
+ * Approximate JSON length of a schema, or undefined above the limit. Iterative and bounded, so cyclic objects end here
+ * too.
+ */
 export function measure(schema: unknown, maxBytes: number): number | undefined {
   const open: unknown[] = [schema]
   let size = 0

@@ -1,6 +1,6 @@
 /**
- * From a schema to closures, each schema object once. Recursion follows the nesting of the schema and ends at its depth
- * limit; references are put in a queue instead, so a long chain of them is no recursion.
+ * Compiles a schema to closures, each schema object once. Recursion follows the nesting up to `maxDepth`; references go
+ * into a queue, so a long chain of them does not recurse.
  */
 import type { FieldError } from '../errors.ts'
 import { BudgetExceeded, type Meter } from './budget.ts'
@@ -22,11 +22,11 @@ export interface CompileLimits {
   assertFormats: boolean
 }
 
-/** All patterns of one schema together: what they may hold in memory, and how many we read. */
+/** Total size of all patterns in one schema, and their maximum number. */
 const MAX_PATTERN_SIZE = 30_000
 const MAX_PATTERNS = 500
 
-/** Keywords that are read together, in the order in which their checks run: what is cheap and telling comes first. */
+/** Keyword groups in evaluation order: cheap checks with clear messages run first. */
 const GROUPS: readonly (readonly [(compiler: SchemaCompiler) => void, readonly string[]])[] = [
   [type, ['type']],
   [options, ['enum']],
@@ -56,7 +56,7 @@ const GROUP_OF: ReadonlyMap<string, number> = new Map(
 
 const TYPE_GROUP = 1
 
-/** A schema object's check, set when it has been compiled. */
+/** Check of a schema object, set once it is compiled. */
 interface Node {
   check?: Check
 }
@@ -75,11 +75,11 @@ export class SchemaCompilation implements Compilation {
   constructor(schema: unknown, limits: CompileLimits) {
     this.limits = limits
     this.references = new References(schema)
-    // The size of the schema is bounded before we start, so literals only need their depth bounded.
+    // The schema size is bounded before this point, so literals need only a depth limit.
     this.meter = { maxDepth: limits.maxDepth, spend: () => undefined }
   }
 
-  /** The check of the whole schema; meaningful only if there are no errors afterwards. */
+  /** Compiles the whole schema. The check is valid only if `errors` stays empty. */
   run(): Check {
     const { root } = this.references
     const check = this.compile(root.root, { path: undefined, resource: root, depth: 0 })

@@ -1,13 +1,13 @@
 /**
- * What the keywords at one place of the value have evaluated, for unevaluatedProperties and unevaluatedItems.
- * Only what a successful schema saw counts; `unsure` says that something undecided may have seen more.
+ * Properties and items that the keywords at one location evaluated, for unevaluatedProperties and unevaluatedItems.
+ * Only successful schemas count; `incomplete` means that an undecided schema may have evaluated more.
  */
 import { type Meter, STEP } from './budget.ts'
 
 export class Evaluated {
   allProperties = false
   allItems = false
-  /** Items before this index are seen. */
+  /** Items before this index are evaluated. */
   itemsUpTo = 0
   incomplete = false
   private readonly properties = new Set<string>()
@@ -31,7 +31,7 @@ export class Evaluated {
     return this.allItems || index < this.itemsUpTo || this.items.has(index)
   }
 
-  /** Take over what a schema at the same place saw. */
+  /** Adds the evaluated properties and items of a schema at the same location. */
   add(other: Evaluated, meter: Meter): void {
     meter.spend(STEP * (other.properties.size + other.items.size))
     for (const key of other.properties) this.properties.add(key)

@@ -1,6 +1,6 @@
 /**
- * Fills in required properties that are missing and have a default, also inside objects and lists. The work is bounded:
- * where it would take more steps, the rest stays as it is, and the validation says what is missing.
+ * Fills missing required properties that have a default, also inside objects and arrays. The work is bounded: beyond
+ * the limit values stay unchanged, and validation reports what is missing.
  */
 import type { JsonObject } from '../schema/json.ts'
 
@@ -8,7 +8,7 @@ const MAX_STEPS = 10_000
 const MAX_DEPTH = 32
 const MAX_REFERENCES = 8
 
-/** The same value where nothing is missing, else a copy. */
+/** Returns the same value when nothing is missing, else a copy. */
 export function fillDefaults(schema: JsonObject, value: JsonObject): JsonObject {
   return new Filler(schema).fill(schema, value, 0) as JsonObject
 }
@@ -57,14 +57,14 @@ class Filler {
   }
 
   #defaultOf(schemaOrRef: unknown): unknown {
-    // Beside a reference, a default is the property's own.
+    // A default beside a reference belongs to the property.
     const value = isObject(schemaOrRef)
       ? (own(schemaOrRef, 'default') ?? own(this.#resolve(schemaOrRef) ?? {}, 'default'))
       : undefined
     return typeof value === 'object' && value !== null ? structuredClone(value) : value
   }
 
-  /** The schema behind local references such as `#/$defs/Block`. */
+  /** Resolves local references such as `#/$defs/Block`. */
   #resolve(schemaOrRef: unknown): JsonObject | undefined {
     let schema = schemaOrRef
     for (let count = 0; count < MAX_REFERENCES; count++) {

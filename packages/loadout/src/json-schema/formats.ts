@@ -1,10 +1,10 @@
 /**
- * The formats that we assert: the ones that forms and tools rely on and that a linear test decides.
- * Every other format is an annotation and accepts all, as JSON Schema 2020-12 has it by default.
+ * Asserted formats: those that forms and tools rely on and that a linear test decides. Other formats are annotations
+ * and accept every value, as in JSON Schema 2020-12.
  */
 
 export interface Format {
-  /** What `must be …` says, with an example that a model can copy. */
+  /** Text after `must be …`, with an example that a model can copy. */
   expected: string
   test(text: string): boolean
 }
@@ -54,7 +54,7 @@ function isTime(text: string): boolean {
   const offsetMinute = Number(found[6] ?? 0)
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return false
   if (second < 60) return true
-  // A leap second is the last one of a UTC day.
+  // A leap second is the last second of a UTC day.
   const offset = (offsetHour * 60 + offsetMinute) * (found[4] === '-' ? -1 : 1)
   return (hour * 60 + minute - offset + 2880) % 1440 === 1439
 }
@@ -65,7 +65,7 @@ function isDateTime(text: string): boolean {
 
 function isHostname(text: string): boolean {
   if (text.length > 253) return false
-  // Positions 3 and 4 hold "--" only in a name of punycode, and that begins with xn.
+  // Positions 3 and 4 are "--" only in punycode, which starts with xn.
   return text.split('.').every((label) => LABEL.test(label) && (label.slice(2, 4) !== '--' || /^xn/i.test(label)))
 }
 

@@ -1,6 +1,6 @@
 /**
- * JSON values as they are met at run time: their kinds, equality by a canonical text, and own properties only.
- * A value that JSON cannot carry (NaN, a function, a bigint) is of the kind OTHER and matches no schema with a keyword.
+ * JSON values at run time: kinds, equality by canonical text, and own properties only. A value that JSON cannot
+ * represent (NaN, a function, a bigint) has the kind OTHER and matches no schema with a keyword.
  */
 import { BudgetExceeded, type Meter, STEP } from './budget.ts'
 
@@ -43,22 +43,22 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An own property, or undefined: names such as "constructor" never reach a prototype. */
+/** Own property or undefined: names such as "constructor" never reach a prototype. */
 export function own(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as JsonObject)[key] : undefined
 }
 
-/** Above about this number of keys an object is a hash table, and listing them is many times slower. */
+/** Above about this many keys V8 uses a hash table, and listing keys is many times slower. */
 const MANY_KEYS = 1_000
 
-/** The keys that JSON would carry. Paid for, since listing them is the one thing here that we cannot stop halfway. */
+/** Keys that JSON would contain. Charged to the meter, because listing keys cannot be interrupted. */
 export function keysOf(object: object, meter: Meter): string[] {
   const keys = Object.keys(object)
   meter.spend(keys.length * (keys.length > MANY_KEYS ? 2 * STEP : 2))
   return keys
 }
 
-/** One text per JSON value: equal values, whatever the order of their keys, have equal texts. */
+/** Canonical text: equal values have equal texts in any key order. */
 export function canonical(value: unknown, meter: Meter, depth = 0): string {
   meter.spend(3 * STEP)
   if (typeof value === 'string') {
@@ -78,7 +78,7 @@ export function canonical(value: unknown, meter: Meter, depth = 0): string {
   return `{${entries.join()}}`
 }
 
-/** A surrogate without its pair counts as one, as every code point does. */
+/** An unpaired surrogate counts as one code point. */
 export function codePoints(text: string, meter: Meter): number {
   meter.spend(text.length >> 3)
   let count = text.length
@@ -91,7 +91,7 @@ export function codePoints(text: string, meter: Meter): number {
   return count
 }
 
-/** Whether a number divides another as their decimal texts say, not as floating point does. */
+/** Whether a number divides another in decimal, not in floating point. */
 export function isMultiple(value: number, divisor: number, meter: Meter): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0
   const a = decimal(value)

@@ -1,6 +1,6 @@
 /**
- * The words of our messages: they are for a model that must mend its call, so they name what is expected.
- * Names and literals from a schema are shortened, and values are never repeated: they may be secrets.
+ * Error messages for a model that must fix its call: they name what is expected. Names and literals of a schema are
+ * shortened, and values are never repeated, because they may be secrets.
  */
 import { STEP } from './budget.ts'
 import { isObject, type Kind, kindOf, NULL, own } from './json-value.ts'
@@ -9,7 +9,7 @@ import type { Problem, Run } from './run.ts'
 const MAX_LITERAL = 80
 const MAX_LISTED = 20
 const MAX_FORMS = 4
-/** Messages are built of messages where alternatives are nested, so each has an end. */
+/** Nested alternatives build messages from messages, so their length is capped. */
 const MAX_MESSAGE = 500
 const MAX_COMPARED = 100
 const MAX_NAME = 40
@@ -51,7 +51,7 @@ export function either(names: readonly string[]): string {
   return unique.length === 0 ? last : `${unique.join(', ')} or ${last}`
 }
 
-/** What a missing property should hold, in few words, where its schema says so at its top. */
+/** Short description of the expected value, from the top level of its schema. */
 export function expectation(schema: unknown): string | undefined {
   if (!isObject(schema)) return undefined
   const options = own(schema, 'enum')
@@ -62,7 +62,7 @@ export function expectation(schema: unknown): string | undefined {
   return names.length > 0 ? either(names) : undefined
 }
 
-/** A text made at its first use and kept: a literal in a schema may be long, and be told thousands of times. */
+/** Caches a text on first use: a long literal may be reported thousands of times. */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
@@ -71,7 +71,7 @@ export function once<T>(make: () => T): () => T {
   }
 }
 
-/** The name that was probably meant, if one is near enough. */
+/** Most similar name, if one is close enough. */
 export function nearest(input: string, names: readonly string[], run: Run): string | undefined {
   if (input.length > MAX_NAME) return undefined
   const normalizedInput = normalize(input)
@@ -90,7 +90,7 @@ export function nearest(input: string, names: readonly string[], run: Run): stri
 
 const normalize = (name: string) => name.replace(/[-_ ]/g, '').toLowerCase()
 
-/** Edits between two names, where two letters changed for one another count as one. */
+/** Edit distance in which a swap of two letters counts as one. */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
@@ -108,7 +108,7 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** What to tell when every alternative failed: the one that was probably meant, else all of them in short. */
+/** Reports why all alternatives failed: the most likely one, else a summary of all. */
 export function reportAlternatives(branches: readonly Problem[][], run: Run): void {
   const here = run.currentDepth()
   const rightKind = without(branches, (problem) => problem.kind === 'type' && problem.depth === here)
@@ -128,7 +128,7 @@ function without(branches: readonly Problem[][], wrong: (problem: Problem) => bo
   return remaining.length > 0 ? remaining : branches
 }
 
-/** All alternatives want something else of one and the same place: one message can name it all. */
+/** When all alternatives differ at one path, one message can list every expected value. */
 function sharedChoice(branches: readonly Problem[][]): Problem | undefined {
   const choices = branches.map((problems) => problems.find((problem) => problem.expected !== undefined))
   const first = choices[0]

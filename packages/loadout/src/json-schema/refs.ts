@@ -1,11 +1,11 @@
 /**
- * Where a reference leads. Everything is looked up inside the one schema document: nothing is ever fetched.
- * `$id` and anchors are indexed only when a reference needs them; walks are iterative, so depth is no danger here.
+ * Resolves references inside one schema document; nothing is ever fetched. `$id` and anchors are indexed on first use,
+ * and walks are iterative, so depth cannot overflow the stack.
  */
 import { isObject, type JsonObject, own } from './json-value.ts'
 import { childPath, type SchemaPath } from './schema-path.ts'
 
-/** A schema with an identity of its own: the root, or one with `$id`. */
+/** A schema resource: the root, or a schema with `$id`. */
 export interface Resource {
   uri: string
   root: unknown
@@ -24,10 +24,10 @@ interface Index {
   dynamicNames: Map<string, number>
 }
 
-/** The base of documents that name none; it only has to be hierarchical. */
+/** Base URI of documents without one; it only has to be hierarchical. */
 const NO_BASE = 'schema:///'
 
-/** Resolving takes time in proportion to both URIs, and a schema may hold thousands of references. */
+/** Resolution time grows with both URIs, and a schema may contain thousands of references. */
 const MAX_URI = 1_000
 
 const SINGLE = new Set([
@@ -46,7 +46,7 @@ const SINGLE = new Set([
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
 
-/** The resource that a schema belongs to: its own if it has an `$id`. */
+/** Resource of a schema: its own if it has an `$id`. */
 function resourceOf(schema: JsonObject, path: SchemaPath | undefined, outer: Resource): Resource {
   const id = own(schema, '$id')
   if (typeof id !== 'string' || id.startsWith('#') || outer.root === schema) return outer
@@ -78,13 +78,13 @@ export class References {
     return targets.get(`${base.resource.uri}#${fragment}`)
   }
 
-  /** Whether a `$dynamicRef` may lead elsewhere than a `$ref` would: more than one schema answers to its name. */
+  /** Whether a `$dynamicRef` may resolve differently from a `$ref`: several schemas have its name. */
   isOpen(reference: string): boolean {
     const name = reference.slice(reference.indexOf('#') + 1)
     return (this.index.dynamicNames.get(name) ?? 0) > 1
   }
 
-  /** The resource of a schema inside another's. Kept, since many references may pass one `$id`. */
+  /** Resource of a nested schema. Cached, because many references may pass one `$id`. */
   resourceOf(schema: JsonObject, path: SchemaPath | undefined, outer: Resource): Resource {
     if (!Object.hasOwn(schema, '$id')) return outer
     const cached = this.resources.get(schema) ?? resourceOf(schema, path, outer)
@@ -141,7 +141,7 @@ function unescapePart(part: string): string | undefined {
   }
 }
 
-/** The first of a name wins, and order is the same for the same document. */
+/** The first target of a name wins; the order is deterministic. */
 function addTarget(targets: Map<string, Target>, uri: string, target: Target): void {
   if (!targets.has(uri)) targets.set(uri, target)
 }

@@ -1,8 +1,8 @@
 /**
- * One validation in flight: what it may still spend, where in the value it is, and what it found.
- * Verdicts are three-valued (Kleene): a place that we cannot decide is UNKNOWN and never turns into a refusal by itself.
- * Every loop over something that came from outside pays by `spend`; the throw of `Spent` ends the whole validation.
- * Without `problems` a run only decides and stops at the first refusal; with them it also says why.
+ * State of one validation: remaining budget, current path and problems. Verdicts are three-valued (Kleene): an
+ * undecidable location is UNKNOWN and never becomes a refusal by itself. Every loop over external input calls `spend`;
+ * `BudgetExceeded` ends the whole validation. Without `problems` a run only decides and stops at the first refusal;
+ * with them it also explains.
  */
 import { BudgetExceeded, type Meter, STEP } from './budget.ts'
 import type { Evaluated } from './evaluated.ts'
@@ -14,18 +14,18 @@ export type Verdict = typeof INVALID | typeof VALID | typeof UNKNOWN
 
 export type Check = (value: unknown, run: Run) => Verdict
 
-/** Telling a problem takes many times longer than finding it. */
+/** Reporting a problem costs many times more than finding it. */
 const REPORT = 16 * STEP
 
-/** In-place nesting (refs, allOf, anyOf …) allowed for each level of the value, so that the stack stays bounded. */
+/** Frames (refs, allOf, anyOf …) per level of the value, so that the stack stays bounded. */
 const FRAMES_PER_LEVEL = 8
 
 export interface Problem {
   path: string
-  /** Levels below the root of the value: deeper is nearer to what was meant. */
+  /** Levels below the root of the value; a deeper problem is closer to the intended alternative. */
   depth: number
   message: string
-  /** What `must be …` would name, where that is the whole message: lets alternatives be told together. */
+  /** Text after `must be …`, when that is the whole message; lets alternatives be merged. */
   expected?: string
   kind?: 'type' | 'value'
 }
@@ -40,9 +40,9 @@ export class Run implements Meter {
   readonly maxDepth: number
   readonly maxErrors: number
   problems: Problem[] | undefined
-  /** What was evaluated at this place, when an unevaluated* keyword above asks. */
+  /** Evaluated properties and items at this location, when an unevaluated* keyword needs them. */
   evaluated: Evaluated | undefined
-  /** Why the first UNKNOWN was one. */
+  /** Reason of the first UNKNOWN. */
   unknownReason: string | undefined
   readonly path: (string | number)[] = []
   private units: number
@@ -61,7 +61,7 @@ export class Run implements Meter {
     if (this.units < 0) throw new BudgetExceeded('checking took more steps than are allowed')
   }
 
-  /** Begin a schema at the present place; `leave` ends it. */
+  /** Enters a schema at the current location; `leave` ends it. */
   enter(checks: number): void {
     this.spend(checks * STEP)
     if (++this.frames > this.maxDepth * FRAMES_PER_LEVEL)
@@ -74,7 +74,7 @@ export class Run implements Meter {
     this.frames--
   }
 
-  /** Whether a refusal already found leaves something to look for. */
+  /** Whether a failed run should look for more problems. */
   get wantsMore(): boolean {
     return this.problems !== undefined && this.problems.length < this.maxErrors
   }
@@ -94,7 +94,7 @@ export class Run implements Meter {
     return UNKNOWN
   }
 
-  /** Check a part of the value: one level down, with its own evaluated parts. */
+  /** Checks a child value one level down, with its own evaluated set. */
   descend(check: Check, value: unknown, key: string | number): Verdict {
     if (++this.depth > this.maxDepth)
       throw new BudgetExceeded(`the value is nested deeper than ${this.maxDepth} levels`)
@@ -108,7 +108,7 @@ export class Run implements Meter {
     return verdict
   }
 
-  /** Run with other problems: none to only decide, a list of its own to decide later which ones to tell. */
+  /** Runs a check with another problem list: undefined to only decide, or a separate list. */
   reporting(problems: Problem[] | undefined, check: () => Verdict): Verdict {
     const outer = this.problems
     this.problems = problems
@@ -127,7 +127,7 @@ export function and(a: Verdict, b: Verdict): Verdict {
   return a === UNKNOWN || b === UNKNOWN ? UNKNOWN : VALID
 }
 
-/** The path of the value itself. */
+/** Path of the root value. */
 export const ROOT_PATH = '(root)'
 const MAX_KEY = 80
 
@@ -138,7 +138,7 @@ export function pathText(path: readonly (string | number)[]): string {
     .join('.')
 }
 
-/** Accepts everything; callers may skip a check that is this very one. */
+/** Accepts every value; callers may skip this check by identity. */
 export const ALWAYS: Check = () => VALID
 
 /** The schema `false`. */

@@ -1,6 +1,6 @@
 /**
- * One schema object while it is compiled: keywords read their values here and leave their checks by kind of value.
- * A known keyword with a value that it cannot have is an error at its place; the reader then gets undefined and goes on.
+ * One schema object during compilation: keywords read their values and register checks by kind of value. A known
+ * keyword with an invalid value is an error at its path; the reader gets undefined and continues.
  */
 import type { Meter } from './budget.ts'
 import { isObject, type JsonObject, KINDS, type Kind, own } from './json-value.ts'
@@ -9,12 +9,12 @@ import type { Pattern } from './regex/match.ts'
 import type { Check } from './run.ts'
 import { childPath, type SchemaPath } from './schema-path.ts'
 
-/** What a spot needs from the compilation it is part of. */
+/** Part of the compilation that a `SchemaCompiler` needs. */
 export interface Compilation {
   readonly meter: Meter
   readonly limits: { assertFormats: boolean }
   compile(schema: unknown, at: SubschemaLocation): Check
-  /** The check behind a reference, which may not be compiled yet; undefined if it leads nowhere that we know. */
+  /** Check behind a reference, which may be compiled later; undefined if the target is unknown. */
   follow(reference: string, from: Resource, dynamic: boolean): Check | undefined
   pattern(source: string): Pattern | { unsupported: string }
   error(path: SchemaPath, message: string): void
@@ -33,12 +33,12 @@ export class SchemaCompiler {
   readonly schema: JsonObject
   readonly resource: Resource
   readonly compilation: Compilation
-  /** Checks for each kind of value, in the order in which they were added. */
+  /** Checks per kind of value, in registration order. */
   private readonly byKind: (readonly Check[])[] = Array(KINDS).fill(NONE)
   private readonly common: Check[] = []
-  /** Checks that need all others to have run before them. */
+  /** Checks that run after all others. */
   readonly last: Check[] = []
-  /** The kinds that are refused, as bits. */
+  /** Refused kinds, as a bit mask. */
   private closed = 0
   private readonly at: SubschemaLocation
 
@@ -56,12 +56,12 @@ export class SchemaCompiler {
     else checks.push(check)
   }
 
-  /** For values of every kind, after what is for their kind. */
+  /** Registers a check for values of every kind; it runs after those of the kind. */
   onAny(check: Check): void {
     this.common.push(check)
   }
 
-  /** All checks for each kind; lists are shared where they can be, since a schema may hold thousands of them. */
+  /** All checks per kind. Lists are shared where possible, because a schema may contain thousands. */
   lists(): (readonly Check[])[] {
     const { common } = this
     if (common.length === 0) return this.byKind
@@ -71,7 +71,7 @@ export class SchemaCompiler {
     })
   }
 
-  /** Values of this kind fail by this check alone: nothing else about them is worth saying. */
+  /** Values of this kind fail with this check only, without further messages. */
   refuse(kind: Kind, checks: readonly [Check]): void {
     this.byKind[kind] = checks
     this.closed |= 1 << kind
@@ -124,7 +124,7 @@ export class SchemaCompiler {
     return Array.isArray(value) ? value : this.wrong(keyword, 'must be an array')
   }
 
-  /** The entries of a keyword that maps names to something; none if it is not there. */
+  /** Entries of a keyword that maps names to values; empty if the keyword is absent. */
   entries(keyword: string): [string, unknown][] {
     if (!this.has(keyword)) return []
     const value = this.get(keyword)

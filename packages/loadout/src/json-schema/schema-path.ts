@@ -1,4 +1,4 @@
-/** A place inside a schema, as a linked path: cheap to extend however deep a schema goes. */
+/** Path inside a schema as a linked list: cheap to extend at any depth. */
 export interface SchemaPath {
   parent: SchemaPath | undefined
   key: string

@@ -1,16 +1,16 @@
 /**
- * JSON Schema 2020-12 (and what is left of draft 7) for schemas that strangers wrote. Ours, because no library bounds the
- * work: they match patterns by backtracking, recurse without a limit, or make code at run time.
+ * Validates JSON Schema 2020-12 (and remaining draft 7 keywords) for untrusted schemas. It is our own, because no
+ * library bounds the work: they match patterns by backtracking, recurse without a limit, or generate code at run time.
  *
- * - `compileSchema` and `validate` never throw, fetch, evaluate code or look at a prototype, in Node and in browsers.
- * - Whatever the schema and the value, they end within their limits; what is then undecided is `unknown`, not refused.
- * - A reference out of the schema and a pattern that needs backtracking are undecided too, but only where they matter;
- *   `notes` names them. A malformed keyword makes the whole schema not ok, at its place.
+ * - `compileSchema` and `validate` never throw, fetch, evaluate code or read a prototype, in Node and in browsers.
+ * - They end within their limits for every schema and value; what is undecided then is `unknown`, not refused.
+ * - An external reference and a pattern that needs backtracking are undecided too, but only where they matter;
+ *   `notes` lists them. A malformed keyword makes the whole schema not ok, with its path.
  * - `format` is asserted for the formats of `formats.ts` and is an annotation otherwise; `$dynamicRef` is
- *   read as `$ref` where both mean the same, else undecided.
- * - A property that is `undefined` is absent, as in the JSON that will be sent.
- * - JavaScript cannot stop halfway in listing an object's keys (about 0.3 s for a million, half of what parsing them
- *   took), so callers cap the text of schemas and values before they parse it.
+ *   read as `$ref` when both resolve to the same schema, else undecided.
+ * - A property that is `undefined` is absent, as in the JSON that is sent.
+ * - JavaScript cannot interrupt listing an object's keys (about 0.3 s for a million, half of the parsing time),
+ *   so callers cap the text of schemas and values before they parse it.
  */
 import type { FieldError } from '../errors.ts'
 import { BudgetExceeded, measure } from './budget.ts'
@@ -18,30 +18,30 @@ import { SchemaCompilation } from './compile.ts'
 import { type Check, INVALID, type Problem, ROOT_PATH, Run, type RunLimits, UNKNOWN, type Verdict } from './run.ts'
 
 export interface SchemaLimits {
-  /** Length of the schema's JSON text, about. @default 262144 */
+  /** Approximate length of the schema's JSON text. @default 262144 */
   maxBytes?: number
-  /** Levels of schemas inside one another, and of the value that a schema looks into. @default 64 */
+  /** Nesting levels of schemas, and of the value. @default 64 */
   maxDepth?: number
-  /** Schemas inside the schema. @default 10000 */
+  /** Number of subschemas. @default 10000 */
   maxNodes?: number
-  /** Keyword checks of one validation. @default 200000 */
+  /** Keyword checks per validation. @default 200000 */
   maxSteps?: number
-  /** Errors and notes that are told. @default 20 */
+  /** Maximum errors and notes. @default 20 */
   maxErrors?: number
-  /** Whether a known `format` is asserted; else it is an annotation, as in JSON Schema 2020-12. @default true */
+  /** Whether known formats are asserted; else they are annotations, as in JSON Schema 2020-12. @default true */
   assertFormats?: boolean
 }
 
 export type Compiled =
   | {
       ok: true
-      /** Places in the schema that cannot be decided, and why. */
+      /** Schema paths that cannot be decided, with the reason. */
       notes: FieldError[]
       validate(value: unknown): ValidationResult
     }
   | {
       ok: false
-      /** Places in the schema, and what is wrong there. */
+      /** Schema paths with their errors. */
       errors: FieldError[]
     }
 
@@ -49,12 +49,12 @@ export type ValidationResult =
   | { valid: true }
   | {
       valid: false
-      /** Places in the value (`items.0.name`; `(root)` for all of it), and what is expected there. */
+      /** Value paths (`items.0.name`, or `(root)`) with what is expected there. */
       errors: FieldError[]
     }
   | {
       valid: 'unknown'
-      /** Why neither was proven. */
+      /** Why neither valid nor invalid was proven. */
       reason: string
     }
 
@@ -67,7 +67,7 @@ const DEFAULT_LIMITS: Required<SchemaLimits> = {
   assertFormats: true,
 }
 
-/** Saying why is worth less time than deciding whether. */
+/** Explaining gets a smaller budget than deciding. */
 const REPORT_SHARE = 0.5
 
 export function compileSchema(schema: unknown, limits: SchemaLimits = {}): Compiled {
@@ -103,14 +103,14 @@ function decide(check: Check, value: unknown, run: Run): Verdict {
   try {
     return check(value, run)
   } catch (thrown) {
-    // A RangeError is a stack that was nearly full before we were called.
+    // A RangeError means that the stack was nearly full before this call.
     if (!(thrown instanceof BudgetExceeded || thrown instanceof RangeError)) throw thrown
     run.unknownReason = thrown.message
     return UNKNOWN
   }
 }
 
-/** A second, slower run over a value that is known to be refused. */
+/** Second, slower run over an invalid value that collects problems. */
 function explain(check: Check, value: unknown, limits: RunLimits): FieldError[] {
   const problems: Problem[] = []
   decide(check, value, new Run({ ...limits, maxSteps: Math.ceil(limits.maxSteps * REPORT_SHARE) }, problems))

@@ -1,4 +1,4 @@
-/** prefixItems, items, additionalItems, contains, minItems, maxItems, uniqueItems. */
+/** Array keywords: prefixItems, items, additionalItems, contains, minItems, maxItems, uniqueItems. */
 import { STEP } from '../budget.ts'
 import { ARRAY, canonical } from '../json-value.ts'
 import { count } from '../messages.ts'
@@ -22,7 +22,7 @@ export function items(compiler: SchemaCompiler): void {
   })
 }
 
-/** Draft 7 wrote the prefix as an array in `items`, and the rest as `additionalItems`. */
+/** Draft 7: the prefix is an array in `items`, and the rest is `additionalItems`. */
 function readItems(compiler: SchemaCompiler): { prefix: Check[]; rest: Check | undefined } {
   if (!compiler.has('prefixItems') && Array.isArray(compiler.get('items')))
     return { prefix: compiler.checks('items') ?? [], rest: compiler.check('additionalItems') }
@@ -52,7 +52,7 @@ function countMatches(check: Check, array: readonly unknown[], { run, enough }: 
   let sure = 0
   let maybe = 0
   for (let i = 0; i < array.length; i++) {
-    // With an unevaluatedItems above, every match counts as evaluated: all items must be looked at.
+    // With unevaluatedItems above, every match counts as evaluated, so all items must be checked.
     if (sure >= enough && !run.evaluated) break
     const verdict = run.reporting(undefined, () => run.descend(check, array[i], i))
     if (verdict === VALID) {
@@ -82,7 +82,7 @@ export function itemCounts(compiler: SchemaCompiler): void {
   else if (unique !== undefined && unique !== false) compiler.wrong('uniqueItems', 'must be true or false')
 }
 
-/** The engine hashes only texts up to about this length by their content; longer ones we compare, and pay for it. */
+/** V8 hashes only texts up to about this length; longer ones are compared and charged. */
 const LONG = 8_192
 
 const uniqueItems: Check = (value, run) => {
@@ -92,7 +92,7 @@ const uniqueItems: Check = (value, run) => {
   for (let i = 0; i < array.length; i++) {
     const item = array[i]
     run.spend(STEP)
-    // The prefix keeps the text of an array apart from a string that looks like it.
+    // The prefix separates the text of an array from an equal string.
     const key =
       typeof item === 'object' && item !== null
         ? `#${canonical(item, run)}`

@@ -1,4 +1,6 @@
-/** allOf, anyOf, oneOf, not, if/then/else, references, and the unevaluated* keywords: schemas about the same value. */
+/**
+ * Keywords that apply schemas to the same value: allOf, anyOf, oneOf, not, if/then/else, references and unevaluated*.
+ */
 import { STEP } from '../budget.ts'
 import { Evaluated } from '../evaluated.ts'
 import { type JsonObject, keysOf } from '../json-value.ts'
@@ -19,7 +21,7 @@ import type { SchemaCompiler } from '../schema-compiler.ts'
 
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef']
 
-/** `$dynamicRef` is read as `$ref` where both lead to the same schema, and is not followed where they may not. */
+/** `$dynamicRef` is read as `$ref` when both resolve to the same schema, else it is not followed. */
 export function references(compiler: SchemaCompiler): void {
   for (const keyword of REFERENCES) {
     const reference = compiler.text(keyword)
@@ -89,7 +91,7 @@ function alternatives(compiler: SchemaCompiler, keyword: string): Check[] | unde
   return checks?.length === 0 ? compiler.wrong(keyword, 'must not be empty: nothing would match') : checks
 }
 
-/** One alternative, its problems kept apart until it is known whether they matter. */
+/** Checks one alternative and collects its problems separately until it is known whether they matter. */
 function branch(check: Check, value: unknown, { run, branches }: { run: Run; branches: Problem[][] }): Verdict {
   if (!run.problems) return attempt(check, value, run)
   const problems: Problem[] = []
@@ -98,7 +100,7 @@ function branch(check: Check, value: unknown, { run, branches }: { run: Run; bra
   return verdict
 }
 
-/** Try a schema at the present place whose failure is no failure of ours: what it saw counts only if it holds. */
+/** Tries a schema whose failure is not a failure of the value. Its evaluated properties count only if it matches. */
 function attempt(check: Check, value: unknown, run: Run): Verdict {
   const outer = run.evaluated
   if (!outer) return check(value, run)
@@ -124,7 +126,7 @@ export function not(compiler: SchemaCompiler): void {
   })
 }
 
-/** Only the verdict: neither problems nor what was evaluated. */
+/** Verdict only, without problems and evaluated properties. */
 function silently(check: Check, value: unknown, run: Run): Verdict {
   const { evaluated } = run
   run.evaluated = undefined
@@ -200,7 +202,7 @@ function unless(isUndecided: boolean, check: () => Verdict, run: Run): Verdict {
   return run.reporting(undefined, check) === VALID ? VALID : run.undecided('a part of the schema cannot be checked')
 }
 
-/** A schema with unevaluated* keywords: the others first, with a record of what they evaluated. */
+/** Schema with unevaluated* keywords: runs the other keywords first and records what they evaluated. */
 export function withEvaluated(others: Check, last: readonly Check[]): Check {
   return (value, run) => {
     const outer = run.evaluated

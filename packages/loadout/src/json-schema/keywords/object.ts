@@ -1,4 +1,6 @@
-/** properties and its kin, required, dependentRequired, dependentSchemas, dependencies, propertyNames and counts. */
+/**
+ * Object keywords: properties, patternProperties, additionalProperties, required, dependent*, propertyNames and counts.
+ */
 import { STEP } from '../budget.ts'
 import { isObject, type JsonObject, keysOf, OBJECT, own } from '../json-value.ts'
 import { count, expectation, listed, literal, nearest } from '../messages.ts'
@@ -6,7 +8,7 @@ import type { Pattern } from '../regex/match.ts'
 import { ALWAYS, and, type Check, INVALID, NEVER, type Problem, type Run, VALID, type Verdict } from '../run.ts'
 import type { SchemaCompiler } from '../schema-compiler.ts'
 
-/** From here on it is cheaper to look at the keys of the value than at the names in the schema. */
+/** Above this many properties it is cheaper to iterate over the keys of the value. */
 const MANY_NAMES = 24
 
 interface Properties {
@@ -100,7 +102,7 @@ function checkKey({ object, key, names, rules }: KeyToCheck, run: Run): Verdict 
   return and(verdict, unknownReason ? perhaps(additional, unknownReason, run) : additional())
 }
 
-/** A rule that may not apply: it can hold for sure, but not fail for sure. */
+/** A rule that may not apply: it can be valid for certain, but not invalid for certain. */
 function perhaps(check: () => Verdict, unknownReason: string, run: Run): Verdict {
   return run.reporting(undefined, check) === VALID ? VALID : run.undecided(unknownReason)
 }
@@ -128,7 +130,7 @@ export function required(compiler: SchemaCompiler): void {
 
 interface Requirement {
   run: Run
-  /** What a property should hold, from the schemas beside the requirement. */
+  /** Expected value of a property, from the schemas beside the requirement. */
   expected: (name: string) => string | undefined
   because?: string
 }
@@ -168,7 +170,7 @@ export function dependencies(compiler: SchemaCompiler): void {
     requireWith(compiler, name, readNames(compiler, names, 'dependentRequired'))
   for (const [name, schema] of compiler.entries('dependentSchemas'))
     checkWith(compiler, name, compiler.compile(schema, 'dependentSchemas', name))
-  // Draft 7 had both in one keyword.
+  // Draft 7 has both in one keyword.
   for (const [name, either] of compiler.entries('dependencies')) {
     if (Array.isArray(either)) requireWith(compiler, name, readNames(compiler, either, 'dependencies'))
     else checkWith(compiler, name, compiler.compile(either, 'dependencies', name))

@@ -1,4 +1,4 @@
-/** type, enum, const, and the keywords of numbers and strings. */
+/** Keywords: type, enum, const, and those of numbers and strings. */
 import { BudgetExceeded, STEP } from '../budget.ts'
 import { FORMATS } from '../formats.ts'
 import {
@@ -46,7 +46,7 @@ export function type(compiler: SchemaCompiler): void {
   compiler.on(NUMBER, (value, run) => (Number.isInteger(value) ? VALID : wrongType(types, value, run)))
 }
 
-/** Many schemas say a type and nothing else: one check for each such, made once. */
+/** Shared checks for schemas that contain only a type, which are frequent. */
 const TYPE_ONLY: ReadonlyMap<string, Check> = new Map(
   [...KIND_OF_TYPE].map(([name, kind]): [string, Check] => [
     name,
@@ -84,7 +84,7 @@ function oneOfValues(compiler: SchemaCompiler, values: readonly unknown[]): void
   const expectedOnce = once(() => (values.length === 1 ? literal(values[0]) : `one of ${listed(values)}`))
   const names = once(() => values.filter((option) => typeof option === 'string'))
   compiler.onAny((value, run) => {
-    // Equal texts take time in proportion to their length.
+    // Comparing equal texts takes time in proportion to their length.
     if (typeof value === 'string') run.spend(value.length >> 6)
     if (has(value, run)) return VALID
     return run.fail(() => {
@@ -133,7 +133,7 @@ type Bound = 'minimum' | 'exclusiveMinimum' | 'maximum' | 'exclusiveMaximum'
 function bound(compiler: SchemaCompiler, keyword: Bound): void {
   const upper = keyword === 'maximum' || keyword === 'exclusiveMaximum'
   const exclusive = upper ? 'exclusiveMaximum' : 'exclusiveMinimum'
-  // In draft 4, which many generators still write, `exclusiveMinimum: true` changes what `minimum` means.
+  // In draft 4, which many generators still write, `exclusiveMinimum: true` changes the meaning of `minimum`.
   if (keyword === exclusive && typeof compiler.get(keyword) === 'boolean') return
   const limit = compiler.number(keyword)
   if (limit === undefined) return
@@ -159,7 +159,7 @@ export function strings(compiler: SchemaCompiler): void {
   format(compiler)
 }
 
-/** A text of n UTF-16 units has between n/2 and n code points: count only when that does not decide. */
+/** A text of n UTF-16 units has n/2 to n code points, so counting is needed only when that does not decide. */
 function isLong(text: string, min: number, run: Run): boolean {
   if (text.length < min) return false
   return text.length >= 2 * min || codePoints(text, run) >= min

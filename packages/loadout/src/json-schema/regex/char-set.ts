@@ -1,13 +1,13 @@
-/** Sets of code points for patterns: sorted ranges, and Unicode properties asked of the engine one code point at a time. */
+/** Code point sets for patterns: sorted ranges, and Unicode properties tested one code point at a time. */
 
-/** A Unicode property such as \p{L}; the native test sees a single code point, so it cannot backtrack. */
+/** A Unicode property such as \p{L}. The native test sees one code point, so it cannot backtrack. */
 export interface PropertyTest {
   regex: RegExp
   wanted: boolean
 }
 
 export interface CharSet {
-  /** Flat pairs of first and last, sorted and apart. */
+  /** Flat pairs of first and last, sorted and disjoint. */
   ranges: readonly number[]
   properties: readonly PropertyTest[]
   negated: boolean

@@ -1,7 +1,7 @@
 /**
- * Patterns matched in linear time: a Thompson NFA whose states advance together, so no input can make it backtrack.
- * Time is at most states × characters, and each state visited is paid to the meter, which may end the match.
- * RE2 ports bound the growth but not the work, and a schema may bring both a large pattern and a large string.
+ * Matches patterns in linear time: a Thompson NFA whose states advance together, so no input can make it backtrack.
+ * Time is at most states × characters, and every visited state is charged to the meter, which may end the match. RE2
+ * ports bound the growth but not the work, and a schema may contain a large pattern and a large string.
  */
 
 import type { Meter } from '../budget.ts'
@@ -10,12 +10,12 @@ import { type Assertion, PatternParser, type Tree, UnsupportedPattern } from './
 
 export interface Pattern {
   readonly source: string
-  /** Instructions in all: what the pattern holds in memory. */
+  /** Number of instructions: the memory size of the pattern. */
   readonly size: number
   test(text: string, meter: Meter): boolean
 }
 
-/** A pattern of at most so many instructions, or why it cannot be one. */
+/** Compiles a pattern of at most `maxSize` instructions, or returns why it is unsupported. */
 export function compilePattern(source: string, maxSize: number): Pattern | { unsupported: string } {
   try {
     const tree = new PatternParser(source).parse()
@@ -86,7 +86,7 @@ class Emitter {
     for (const fork of optional) fork.or = this.code.length
   }
 
-  /** A fork whose first way is the next instruction, the second to be set. */
+  /** A fork whose first branch is the next instruction; the second is set later. */
   private fork(): { to: number; or: number } {
     const fork = { op: FORK as typeof FORK, to: this.code.length + 1, or: 0 }
     this.code.push(fork)
@@ -100,13 +100,13 @@ function beginsAtStart(tree: Tree): boolean {
   return tree.type === 'all' && tree.parts[0] !== undefined && beginsAtStart(tree.parts[0])
 }
 
-/** The code points on both sides of a position; -1 stands for the ends of the text. */
+/** Code points on both sides of a position; -1 at the ends of the text. */
 interface Edge {
   before: number
   after: number
 }
 
-/** States in the order in which they were reached, each at most once in a turn. */
+/** States in the order in which they were reached, each at most once per turn. */
 interface States {
   list: Int32Array
   count: number
@@ -115,7 +115,7 @@ interface States {
 class Matcher {
   private readonly program: readonly Instruction[]
   private readonly anchored: boolean
-  /** The turn in which a state was last reached. */
+  /** Turn in which a state was last reached. */
   private readonly reached: Float64Array
   private readonly pending: Int32Array
   private readonly odd: States
@@ -127,7 +127,7 @@ class Matcher {
     this.program = program
     this.anchored = anchored
     this.reached = new Float64Array(program.length)
-    // Each state is followed once in a turn and then leaves at most two, of which one is taken at once.
+    // Each state is followed once per turn and adds at most two, of which one is popped at once.
     this.pending = new Int32Array(program.length + 2)
     this.odd = { list: new Int32Array(program.length), count: 0 }
     this.even = { list: new Int32Array(program.length), count: 0 }
@@ -157,7 +157,7 @@ class Matcher {
     }
   }
 
-  /** All states after one character, or true when the match is among them. */
+  /** Computes the states after one character; true when one of them is the match. */
   private advance(reading: States, states: States, meter: Meter): boolean {
     let work = 1
     for (let i = 0; i < reading.count; i++) {
@@ -173,7 +173,7 @@ class Matcher {
     return false
   }
 
-  /** Add the character-reading states that one leads to; how many were visited, or -1 when the match is among them. */
+  /** Adds the character states that follow a state. Returns how many were visited, or -1 on a match. */
   private follow(from: number, states: States): number {
     const { pending, program, reached, turn } = this
     let visited = 0

@@ -1,7 +1,7 @@
 /**
- * ECMAScript regular expressions, Unicode mode, without what needs backtracking: no back references, no lookaround.
- * Escapes of punctuation that Unicode mode refuses (`\-`, `\@`) are read as that character, since schemas are full of them.
- * The tree carries its size after unrolling, so that `(a{1000}){1000}` is refused before anything is built.
+ * Parses ECMAScript regular expressions in Unicode mode, without features that need backtracking: back references and
+ * lookaround. Escaped punctuation that Unicode mode rejects (`\-`, `\@`) is a literal, because schemas use it often.
+ * The tree has its unrolled size, so `(a{1000}){1000}` is rejected before it is built.
  */
 import {
   type CharSet,
@@ -41,7 +41,7 @@ const CLASSES: Record<string, readonly number[]> = {
   S: complement(SPACES),
 }
 
-/** What one escape or character stands for: a single code point or a class of them. */
+/** An escape or a character: a single code point or a class. */
 type Atom = { code: number } | { ranges: readonly number[] } | { property: PropertyTest }
 
 export class PatternParser {
@@ -122,7 +122,7 @@ export class PatternParser {
     if (this.take('?')) return { min: 0, max: 1 }
     if (this.peek() !== '{') return undefined
     const found = /^\{(\d{1,9})(,(\d{0,9}))?\}/.exec(this.source.slice(this.at, this.at + 24))
-    // A brace that is no quantifier is a character, as in the web's regular expressions.
+    // A brace that is no quantifier is a literal, as in web regular expressions.
     if (!found) return undefined
     this.at += found[0].length
     const min = Number(found[1])
