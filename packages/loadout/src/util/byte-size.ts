@@ -1,13 +1,13 @@
 import type { JsonObject } from '../schema/json.ts'
 
-/** How many bytes a text has in UTF-8, without making them: nothing costs a short text less, and nothing is held of a long one. */
+/** UTF-8 length of a text in bytes, without encoding it. */
 export function utf8Size(text: string): number {
   let size = text.length
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code < 0x80) continue
     size += code < 0x800 ? 1 : 2
-    // Its other half is counted with it: both together are four bytes.
+    // A surrogate pair is four bytes; the second half is counted here.
     if (isHigh(code) && isLow(text.charCodeAt(at + 1))) at++
   }
   return size
@@ -16,7 +16,7 @@ export function utf8Size(text: string): number {
 const isHigh = (code: number) => code >= 0xd800 && code <= 0xdbff
 const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
-/** About how many bytes a result has; pictures and sounds by their data. */
+/** Approximate size of a result in bytes; images and audio by their data. */
 export function contentSize(content: readonly JsonObject[], structuredContent?: unknown): number {
   let size = structuredContent === undefined ? 0 : jsonSizeOf(structuredContent)
   for (const block of content) {
@@ -26,20 +26,20 @@ export function contentSize(content: readonly JsonObject[], structuredContent?: 
   return size
 }
 
-/** Whether that is more than so many, without measuring all of what is far more. */
+/** Whether the result is larger than `maxBytes`. Does not measure all of a much larger result. */
 export function isLargerThan(maxBytes: number, content: readonly JsonObject[], structuredContent?: unknown): boolean {
   let lowerBound = minSize(structuredContent, maxBytes)
   for (const block of content) lowerBound += payloadText(block)?.length ?? 0
   return lowerBound > maxBytes || contentSize(content, structuredContent) > maxBytes
 }
 
-/** What its size is the size of; nothing where that is the whole block. */
+/** The text that determines the size of a block, or undefined when the whole block does. */
 function payloadText({ text, data, resource }: JsonObject): string | undefined {
   const { text: inner, blob } = (resource ?? {}) as JsonObject
   return [text, data, inner, blob].find((value) => typeof value === 'string')
 }
 
-/** Its JSON has at least as many; it stops where that is too much. */
+/** Lower bound of the JSON length; stops once it exceeds `maxBytes`. */
 function minSize(value: unknown, maxBytes: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
@@ -51,12 +51,12 @@ function minSize(value: unknown, maxBytes: number): number {
   return size
 }
 
-/** Undefined, as for a function, is nothing. */
+/** `JSON.stringify` returns undefined for functions. */
 const jsonSizeOf = (value: unknown) => utf8Size(JSON.stringify(value) ?? '')
 
 /**
- * About how many characters a value takes as JSON, without making it. Escapes are not counted, and beyond so many values
- * it is a lower bound: it stands on the way of every call.
+ * Approximate JSON length of a value in characters, without serializing it. Ignores escapes, and is a lower bound
+ * beyond `MAX_VALUES`, because it runs in every call.
  */
 const MAX_VALUES = 20_000
 
@@ -77,7 +77,7 @@ export function jsonSize(value: unknown): number {
   try {
     return measure(value)
   } catch {
-    // Deeper than the stack; the validation before this refuses such a value.
+    // Too deep for the stack; earlier validation rejects such values.
     return 0
   }
 }

@@ -1,18 +1,18 @@
-/** Places for connections: so many per user, so many per host. Who finds none waits in line, and not for ever. */
+/** Fair semaphore for connections with a limit per user and per host. Waiters queue up to `queueMs`. */
 import { HostError } from '../errors.ts'
 
 export interface FairSemaphore {
-  /** Resolves with how to give the place back. */
+  /** Resolves with a function that releases the slot. */
   acquire(userId: string | null): Promise<() => void>
-  /** Something idles now: whoever waits longest may have its place. */
+  /** Reports that a connection became idle: its slot can go to the longest waiter. */
   notifyIdle(): void
-  /** How many wait. */
+  /** Number of waiters. */
   waiting(): number
 }
 
 interface Waiter {
   userId: string | null
-  /** Takes the place there and then, so that nobody comes in between. */
+  /** Acquires the slot synchronously, so that no other caller takes it in between. */
   grant(): void
 }
 
@@ -22,7 +22,7 @@ export interface SlotLimits {
   queueMs: number
 }
 
-/** `evict` closes something idle and says whether it could; undefined means anybody's. */
+/** `evict` closes an idle connection and returns whether it could; undefined means of any user. */
 export function createFairSemaphore(
   limits: SlotLimits,
   evict: (userId: string | null | undefined) => boolean,
@@ -31,7 +31,7 @@ export function createFairSemaphore(
   const queue: Waiter[] = []
   let total = 0
   const used = (userId: string | null) => perUser.get(userId) ?? 0
-  // A shared connection is nobody's in particular and counts for the host alone.
+  // A shared connection has no user and counts only for the host.
   const isAtUserLimit = (userId: string | null) => userId !== null && used(userId) >= limits.maxPerUser
   const isFree = (userId: string | null) => total < limits.maxPerHost && !isAtUserLimit(userId)
 

@@ -1,4 +1,4 @@
-/** Finds what a `$ref` means, within one schema: pointers and anchors. What lies elsewhere is not looked for. */
+/** Resolves a `$ref` inside one schema: JSON pointers and anchors. External references are not resolved. */
 import type { JsonObject } from '../schema/json.ts'
 
 const MAX_REF_LENGTH = 1_000
@@ -6,7 +6,7 @@ const DEFINITION_KEYWORDS = ['$defs', 'definitions'] as const
 
 export interface Target {
   schema: unknown
-  /** What a type of it may be called. */
+  /** Name hint for a generated type. */
   hint: string
 }
 
@@ -45,7 +45,7 @@ function unescapeStep(step: string): string {
   }
 }
 
-/** Among the definitions only: that is where they are written. */
+/** Searches only the definitions, where anchors are declared. */
 function byAnchor(root: unknown, name: string): Target | undefined {
   const hasAnchor = (schema: unknown) =>
     isObject(schema) && (own(schema, '$anchor') === name || own(schema, '$dynamicAnchor') === name)

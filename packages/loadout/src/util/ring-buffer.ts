@@ -1,4 +1,4 @@
-/** The last bytes of something that never ends. */
+/** Keeps the last bytes of an endless stream. */
 export interface RingBuffer {
   write(chunk: Uint8Array): void
   text(): string
