@@ -1,4 +1,4 @@
-/** What the app sets for everyone: discovery of servers, and what holds where a toolkit's record says nothing. */
+/** App-wide configuration: operator values in storage, over those of `createHost`, over the defaults. */
 
 import type { Emitter } from '../events.ts'
 import {
@@ -16,14 +16,14 @@ import { retryOnConflict } from './toolkit-writer.ts'
 
 export interface AppConfigStore {
   get(): Promise<AppConfig>
-  /** Changes the given fields and keeps the rest. Null takes a limit away, or sets back what must have a value. `by` is for the log. */
+  /** Changes the given fields. Null removes a limit, or resets a required value. `by` is for the audit log. */
   update(patch: unknown, by?: { actor?: string | undefined }): Promise<AppConfig>
 }
 
 const ROW_ID = 'app'
 const ACCESS = { caller: 'app-config', userId: APP_OWNER } as const
 
-/** `base` is what the code that makes the host gives; what an operator stores lies over it. */
+/** `base` comes from `createHost`; stored operator values take precedence. */
 export function createAppConfig(
   { storage, cache, events }: { storage: Storage; cache: ReadCache; events?: Emitter | undefined },
   base: AppConfigInput = {},
@@ -45,7 +45,7 @@ export function createAppConfig(
           const row = await tx.get('appConfig', ROW_ID)
           const before = appConfigPatch.parse(row?.valueJson ?? {})
           const valueJson = mergeSections(before, patch)
-          // What does not hold together is refused before it is stored.
+          // Invalid combinations are rejected before they are stored.
           const config = resolveConfig(valueJson)
           if (row) await tx.update('appConfig', ROW_ID, { set: { valueJson, updatedAt: new Date() } })
           else await tx.insert('appConfig', { configId: ROW_ID, valueJson, updatedAt: new Date() })
@@ -59,7 +59,7 @@ export function createAppConfig(
   }
 }
 
-/** What was given, without what is in it. */
+/** Names of changed sections and fields, without values. */
 const namesIn = (patch: AppConfigInput) => ({
   sections: Object.keys(patch),
   fields: Object.entries(patch).flatMap(([section, values]) =>
@@ -69,12 +69,12 @@ const namesIn = (patch: AppConfigInput) => ({
 
 const sectionsOf = (...configs: AppConfigInput[]) => new Set(configs.flatMap(Object.keys)) as Set<keyof AppConfigInput>
 
-/** Section by section: what is given lies over what was there. */
+/** Merges section by section; `above` takes precedence. */
 function mergeSections(below: AppConfigInput, above: AppConfigInput): JsonObject {
   return Object.fromEntries([...sectionsOf(below, above)].map((name) => [name, { ...below[name], ...above[name] }]))
 }
 
-/** The same, with what null means: nothing, or what is below where there must be something. */
+/** Merges and applies null: removes the field, or keeps the value of `below` for required fields. */
 function applyPatch(below: AppConfigInput, above: AppConfigInput): JsonObject {
   const section = (name: keyof AppConfigInput): JsonObject => {
     const result: JsonObject = { ...below[name] }
@@ -86,7 +86,7 @@ function applyPatch(below: AppConfigInput, above: AppConfigInput): JsonObject {
   return Object.fromEntries([...sectionsOf(below, above)].map((name) => [name, section(name)]))
 }
 
-/** The defaults of toolkits in the words of a record. */
+/** App defaults in the fields of a toolkit record. */
 export function toolkitDefaults({ defaults }: AppConfig): ToolkitDefaults {
   const { deferLoading, enableProgrammaticCalling } = defaults
   return { deferLoading, ...(enableProgrammaticCalling ? {} : { allowedCallers: ['direct'] }) }

@@ -1,7 +1,7 @@
 /**
- * Whether a toolkit is still what answers were remembered for: its server, auth and overrides. A secret that was rotated
- * makes no other toolkit, so values count only where neither their name nor their form is a secret's: a tenant in a header
- * does, a token in one does not. What cannot be told apart counts as a change.
+ * Decides whether a toolkit is still the one that grants were saved for: its server, auth and overrides. A rotated
+ * secret does not change the binding, so a value counts only when neither its name nor its form is secret: a tenant
+ * header counts, a token does not. An undecidable difference counts as a change.
  */
 
 import { canonicalJson } from '../schema/json.ts'
@@ -12,10 +12,10 @@ import { isSecretName, looksSecret } from './secrets/looks-secret.ts'
 
 type Secrets = Readonly<Record<string, string>>
 
-/** Fields whose every value is kept as a secret, whatever it is. */
+/** Fields whose values are all stored as secrets. */
 const NAMED = /^(?:env|headers|values|auth\.headers)\.(.+)$/s
 
-/** Whether a value that is kept as a secret tells what the server does, not who may use it. */
+/** Whether a stored secret value configures the server and grants no access. */
 export function isPublicValue(field: string, value: string | undefined): boolean {
   const name = NAMED.exec(field)?.[1]
   return name !== undefined && value !== undefined && !isSecretName(name) && !looksSecret(value)
@@ -24,14 +24,14 @@ export function isPublicValue(field: string, value: string | undefined): boolean
 export const publicValues = (secrets: Secrets): Secrets =>
   Object.fromEntries(Object.entries(secrets).filter(([field, value]) => isPublicValue(field, value)))
 
-/** The record as text. The numbers of placeholders say how often something was stored, and nothing else. */
+/** Canonical text of the record. Placeholder numbers only count writes, so they are removed. */
 export const bindingText = (server: unknown, overrides: unknown): string =>
   canonicalJson({ server, overrides }).replace(/\$\{secret:(args|url)\.\d+\}/g, '${secret:$1}')
 
 export interface Rebinding {
   before: UserServerConfigRow
   after: { server: Server; overrides: ToolkitOptions['overrides'] }
-  /** Values that are new or sent again, by field, and the stored ones of those fields. */
+  /** New or resent values by field, and the stored values of those fields. */
   submitted: Secrets
   stored: Secrets
 }
@@ -45,6 +45,6 @@ export function isSameBinding({ before, after, submitted, stored }: Rebinding): 
   )
 }
 
-/** Whether the server is the same, whatever stands in its secrets. */
+/** Whether the server is the same apart from its secrets. */
 export const isSameServer = (before: unknown, after: unknown): boolean =>
   bindingText(before, null) === bindingText(after, null)

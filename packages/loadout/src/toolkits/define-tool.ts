@@ -11,15 +11,15 @@ export interface ToolDefinition<S extends z.ZodType | JsonObject> {
   inputSchema?: S
   outputSchema?: JsonObject
   annotations?: Annotations
-  /** What people ask for when they need it: searches find it by these too. */
+  /** Example prompts, which search also matches. */
   examples?: readonly string[]
-  /** Whether it waits to be found, and who may call it. @default what its toolkit says */
+  /** Override the toolkit's settings. @default those of the toolkit */
   deferLoading?: boolean
   allowedCallers?: readonly AllowedCaller[]
   execute(input: S extends z.ZodType ? z.output<S> : JsonObject, context: FunctionContext): unknown
 }
 
-/** A tool made of an app's own function, ready for `createHost({ tools })` or the `tools` of a toolkit. */
+/** A tool of an app function, for `createHost({ tools })` or the `tools` of a toolkit. */
 export interface DefinedTool {
   name: string
   title?: string
@@ -33,7 +33,7 @@ export interface DefinedTool {
   execute(input: JsonObject, context: FunctionContext): unknown
 }
 
-/** An app's own function as a tool beside those of servers: listed, searched, approved, audited and called like them. */
+/** Defines an app function as a tool. It is listed, searched, approved, audited and called like server tools. */
 export function defineTool<const S extends z.ZodType | JsonObject = JsonObject>(
   definition: ToolDefinition<S>,
 ): DefinedTool {
@@ -44,7 +44,7 @@ export function defineTool<const S extends z.ZodType | JsonObject = JsonObject>(
   return {
     ...rest,
     inputSchema: json,
-    // Defaults and transforms are the schema's own; the pipeline has checked the rest.
+    // Defaults and transforms belong to the Zod schema; the pipeline validated the rest.
     execute: async (input, context) => {
       const parsed = await inputSchema.safeParseAsync(input)
       if (!parsed.success) throw invalidInput(parsed.error)

@@ -1,6 +1,6 @@
 import type { ToolkitRecord } from '../schema/toolkit/toolkit.ts'
 
-/** Returns its argument; exists so that the record is checked and inferred where it is written. */
+/** Returns its argument, with the record type checked and inferred. */
 export function defineToolkit<const T extends Omit<ToolkitRecord, 'name'> & { name?: string }>(toolkit: T): T {
   return toolkit
 }

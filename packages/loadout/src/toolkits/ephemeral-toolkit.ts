@@ -1,7 +1,7 @@
 /**
- * A toolkit that is carried and not stored: by the execution context of one invocation, by a local file, or by a look
- * without registering. It lives in memory, is known by a fingerprint of all it says and of whose it is, and its secrets
- * are out of the record like those of stored ones.
+ * A toolkit that is not stored: from the execution context of an invocation, a local file, or a discovery without
+ * registration. It lives in memory, its id is a fingerprint of its record and owner, and its secrets are removed from
+ * the record like those of stored toolkits.
  */
 
 import type { Tier } from '../schema/scope.ts'
@@ -15,9 +15,9 @@ export interface EphemeralOptions {
   userId: string
   /** @default 'call' */
   tier?: Extract<Tier, 'app' | 'call'>
-  /** What `${secret:NAME}` in the record means. */
+  /** Values of `${secret:NAME}` in the record. */
   secrets?: Readonly<Record<string, string>>
-  /** A transport that the app built. Called for each connection. */
+  /** Transport built by the app. Called for each connection. */
   transport?: (() => unknown) | undefined
 }
 

@@ -18,7 +18,7 @@ async function register(host: HostServices, records: readonly object[]): Promise
 const secretsOf = (host: HostServices, { uscoId }: StoredToolkit) =>
   host.credentials.open({ userId: 'ann', toolkit: uscoId })
 
-/** The toolkits with their secrets, as whoever connects sees them. */
+/** The toolkits with their secrets filled in, as for a connection. */
 async function wholeToolkits(host: HostServices): Promise<Record<string, Toolkit>> {
   const all = await Promise.all(
     (await host.toolkits.list('ann')).map(async (stored) => {

@@ -1,6 +1,6 @@
 /**
- * Toolkits as a config that other apps read. Each secret is a placeholder with a readable name that is its own; what only
- * we know stands under `loadout`, so that importing the config gives the same toolkits again.
+ * Exports toolkits as a config for other apps. Each secret becomes a placeholder with a unique, readable name.
+ * Loadout-only settings go under `loadout`, so that an import restores the same toolkits.
  */
 
 import { slugFrom } from '../schema/ids.ts'
@@ -70,14 +70,14 @@ function entryOf({ toolkit }: StoredToolkit, format: ExportFormat, secret: (fiel
 
 interface Fields {
   fields: JsonObject
-  /** How headers carry the sign-in, where they do. */
+  /** How headers represent the auth setting, if they do. */
   auth?: 'bearer' | string[] | undefined
 }
 
 function stdioFields(server: Extract<Server, { type: 'stdio' }>, format: ExportFormat): Fields {
   const { command, args, env, cwd, template, values, hosts } = server
   const fields = {
-    // Where a type is optional its absence is read by more apps.
+    // When a type is optional, more apps read a config without it.
     ...(format === 'vscode' ? { type: 'stdio' } : {}),
     ...(command === undefined ? {} : { command }),
     ...(args.length > 0 ? { args } : {}),
@@ -93,7 +93,7 @@ function stdioFields(server: Extract<Server, { type: 'stdio' }>, format: ExportF
 function remoteFields({ type, url, headers, auth }: RemoteServer): Fields {
   const signIn = headersOf(auth)
   const taken = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
-  // Where both say the same header, only the record as it is says which one is sent.
+  // When both set the same header, only the unmerged record says which one is sent.
   const clash = Object.keys(signIn).some((name) => taken.has(name.toLowerCase()))
   const mergedHeaders = clash ? headers : { ...headers, ...signIn }
   return {

@@ -1,34 +1,34 @@
 /**
- * The app's own functions as tools. A function cannot be stored: the record keeps its manifest and says `ref:host`, and
- * the function is found in the process that registered it, by its owner, toolkit and tool, so that no record of a user
- * reaches a function of another owner. Those that the app gives a name (`createHost({ functions })`) are for the records of
- * everyone, as `ref:<name>`.
+ * Registers app functions as tools. A function cannot be stored: the record has its manifest and `ref:host`, and the
+ * function is looked up in the process that registered it by owner, toolkit and tool, so no user record reaches a
+ * function of another owner. Named functions (`createHost({ functions })`) are available to every record as
+ * `ref:<name>`.
  */
 
 import type { JsonObject } from '../schema/json.ts'
 import { isObject } from '../schema/read/field-aliases.ts'
 import type { Caller } from '../schema/toolkit/tool.ts'
 
-/** What a function learns of its call. */
+/** Context of a call for its function. */
 export interface FunctionContext {
   userId: string
   threadId?: string | undefined
   callId: string
   caller: Caller
-  /** Aborted when the caller gives up or the time runs out. */
+  /** Aborted when the caller cancels or the timeout expires. */
   signal: AbortSignal
 }
 
-/** Gives a text, a JSON value, or `{ content }` of its own; what it throws becomes the tool's error. */
+/** Returns a text, a JSON value or `{ content }`. A thrown error becomes the tool error. */
 export type ToolFunction = (input: never, context: FunctionContext) => unknown
 
 export const HOST_FUNCTION = 'ref:host'
 
-/** The name in `ref:<name>`, or undefined where it is code. */
+/** Name in `ref:<name>`, or undefined for code. */
 export const refName = (execute: string): string | undefined => /^\s*ref:\s*(\S+)\s*$/.exec(execute)?.[1]
 
 export interface FunctionAddress {
-  /** Whose: a user, or the app (''). */
+  /** A user, or the app (''). */
   userId: string
   toolkit: string
   tool: string
@@ -36,10 +36,10 @@ export interface FunctionAddress {
 
 export interface Functions {
   find(address: FunctionAddress): ToolFunction | undefined
-  /** One that the app gave a name, for whoever names it. */
+  /** A named function of the app, for every record. */
   named(name: string): ToolFunction | undefined
   names(): string[]
-  /** Replaces all of a toolkit. */
+  /** Replaces all functions of a toolkit. */
   put(toolkit: Omit<FunctionAddress, 'tool'>, functions: ReadonlyMap<string, ToolFunction>): void
 }
 
@@ -57,7 +57,7 @@ export function createFunctions(namedFunctions: Readonly<Record<string, ToolFunc
   }
 }
 
-/** The record with `ref:host` where functions stood, and the functions by the name of their tool. */
+/** Extracts functions from a record and replaces each with `ref:host`. */
 export function takeFunctions(input: unknown): { input: unknown; functions: ReadonlyMap<string, ToolFunction> } {
   const functions = new Map<string, ToolFunction>()
   const take = (tool: unknown, key?: string): unknown => {

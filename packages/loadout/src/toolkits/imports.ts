@@ -1,6 +1,6 @@
 /**
- * Configs of other apps, in: previewed, or applied entry by entry through the registry, so that every check of a
- * registration holds. A preview writes nothing and says what applying would do. No entry is lost without a word.
+ * Imports configs of other apps: as a preview, or applied entry by entry through the registry, so that every
+ * registration check applies. A preview writes nothing and reports what `apply` would do. Every entry is reported.
  */
 import { HostError } from '../errors.ts'
 import { invalidFields, type JsonObject, parse } from '../schema/json.ts'
@@ -19,9 +19,9 @@ import { readSource } from './import/read-source.ts'
 import type { Registry, ToolkitOwner } from './registry.ts'
 
 export interface Imports {
-  /** What `apply` would do. `source` is a config, or a text: JSON, TOML, YAML, a URL, a command line. */
+  /** Reports what `apply` would do. `source` is a config, or a text: JSON, TOML, YAML, a URL, a command line. */
   preview(source: unknown, owner: ToolkitOwner, options?: ImportOptions): Promise<ImportReport>
-  /** Adds or updates what is whole; what lacks a value or is broken is told and not written. */
+  /** Adds or updates complete entries. Incomplete or invalid entries are reported and not written. */
   apply(source: unknown, owner: ToolkitOwner, options?: ImportOptions): Promise<ImportReport>
 }
 
@@ -68,7 +68,7 @@ export function createImports(registry: Registry): Imports {
     async apply(source, owner, options) {
       const { report, selected, toolkits } = await preview(source, owner, options)
       const entries: ImportedEntry[] = []
-      // One after the other: an id that is free for one is not free for the next.
+      // Sequential: each entry must see the ids that earlier entries took.
       for (const [index, planned] of report.entries.entries()) {
         const { record, secrets } = selected[index] as ImportEntry
         const isWhole = planned.status === 'added' || planned.status === 'updated'
@@ -83,11 +83,11 @@ export function createImports(registry: Registry): Imports {
 
 type ImportRecord = Pick<ImportEntry, 'record' | 'secrets'>
 
-/** What its user set beside the server stays where the config does not speak of it: above all that it is switched off. */
+/** Preserves user settings that the config does not contain, above all that the toolkit is turned off. */
 function withUserSettings(record: JsonObject, before: Toolkit): JsonObject {
   const { fields } = collectFields(record)
   const preserved = (['enabled', ...PORTABLE_FIELDS] as const).filter(
-    // Manifests known in advance are those of the server that was.
+    // Declared manifests belong to the previous server.
     (field) => field !== 'tools' && fields[field] === undefined && !(field === 'enabled' && fields.disabled),
   )
   return { ...Object.fromEntries(preserved.map((field) => [field, before[field]])), ...record }
@@ -96,11 +96,11 @@ function withUserSettings(record: JsonObject, before: Toolkit): JsonObject {
 interface Slot {
   id: string
   name: string
-  /** The entry of this import that is or will be there. */
+  /** Entry of this import that has or will have the slot. */
   entry?: string
 }
 
-/** Says of one entry after the other what becomes of it, as the registry would. */
+/** Plans one entry after the other, with the rules of the registry. */
 function createPlan({ tier }: ToolkitOwner, existing: readonly Slot[]) {
   const slots: Slot[] = existing.map((slot) => ({ ...slot }))
 
@@ -153,7 +153,7 @@ function wrongTier(tier: string): HostError {
 
 const MAX_REASON_LENGTH = 1000
 
-/** By its fields where it has some: they name places and no text that somebody gave. */
+/** Prefers field errors: they name paths and repeat no input text. */
 function rejected(error: HostError) {
   const { errors, message } = error
   const reason =

@@ -1,6 +1,6 @@
 /**
- * Why the last refresh of a toolkit's tools failed, as one text in its row: the code, the reason and, after a separator that no
- * reason holds, the action. Rows without an action are read with the table's.
+ * Stores the last discovery failure of a toolkit as one text: code, reason and, after a separator that no reason
+ * contains, the action. Rows without an action use that of the error table.
  */
 import { ERRORS, type ErrorCode, type HostError } from '../errors.ts'
 import type { UserServerConfigRow } from '../schema/toolkit/catalog.ts'
@@ -15,7 +15,7 @@ const SEPARATOR = '\u001e'
 const CODE = /^([a-z]+(?:-[a-z]+)*): /
 
 export function failureText({ code, message, action }: HostError): string {
-  // A sign-in link is good for minutes, and for one user: it is not kept.
+  // A sign-in link is valid for minutes and for one user, so it is not stored.
   const storedAction = URL.canParse(action) ? ERRORS[code].action : action
   return `${code}: ${message.replaceAll(SEPARATOR, ' ')}${SEPARATOR}${storedAction}`
 }

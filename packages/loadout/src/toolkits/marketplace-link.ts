@@ -1,19 +1,19 @@
-/** Which server of the marketplace a toolkit is. Told once, it stays so through later saves that say nothing of it. */
+/** Links a toolkit to its marketplace server. The link persists through later saves that do not mention it. */
 import { invalidFields } from '../schema/json.ts'
 import { type ConfigType, configTypeOf, type Server } from '../schema/toolkit/server.ts'
 import type { Transaction } from '../storage/storage.ts'
 
 export interface MarketplaceLink {
   server: Server
-  /** The server that is named; null takes the tie away. */
+  /** The named server; null removes the link. */
   serverId?: string | null | undefined
-  /** What the caller says that the record is. */
+  /** Config type that the caller expects. */
   configType?: ConfigType | undefined
-  /** The one that it was until now. */
+  /** Current link. */
   before?: string | null | undefined
 }
 
-/** Throws where no server of the marketplace has that id, and where the record is not what its caller says. */
+/** Throws when the marketplace has no such server, or when the record is not of the expected type. */
 export async function linkToMarketplace(tx: Transaction, link: MarketplaceLink): Promise<string | null> {
   const { server, serverId, configType } = link
   if (typeof serverId === 'string' && !(await tx.get('servers', serverId)))
@@ -25,7 +25,7 @@ export async function linkToMarketplace(tx: Transaction, link: MarketplaceLink):
   return linkedId
 }
 
-/** Who says that it is something else, or gives tools of their own, has left the marketplace. */
+/** A record of another type, or with its own tools, leaves the marketplace. */
 function previousLink({ server, configType = 'mcp_marketplace', before = null }: MarketplaceLink): string | null {
   return configType === 'mcp_marketplace' && server.type !== 'custom' ? before : null
 }

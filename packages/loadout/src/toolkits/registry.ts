@@ -1,7 +1,7 @@
 /**
- * Which servers exist, for whom. Register, change and remove toolkits at the app and the user tier, at run time.
- * Secrets leave the record before it is stored; a reader gets placeholders. A user's toolkit hides the app's of the same
- * id, and says so.
+ * Registry of toolkits: registers, updates and removes them at the app and user tier at run time. Secrets leave the
+ * record before it is stored, and readers get placeholders. A user toolkit shadows the app toolkit of the same id and
+ * reports it.
  */
 
 import type { Emitter, HostEvent } from '../events.ts'
@@ -27,7 +27,7 @@ import {
 
 const LIST_LIMIT = 10_000
 const NONE: readonly ToolTransformer[] = []
-/** More at once would drown who listens; they look anew instead. */
+/** More events at once would flood listeners; they reload instead. */
 const MAX_EVENTS = 500
 
 export type { ToolkitOwner }
@@ -39,36 +39,39 @@ export interface Registered {
 }
 
 export interface RegisterOptions extends Omit<WriteOptions, 'defaults'> {
-  /** How its tools are shown. Functions are not stored: this holds for this process, until it is registered again. */
+  /** Transformers of its tools. Functions are not stored: they apply in this process, until the next registration. */
   transform?: readonly ToolTransformer[]
 }
 
 export interface Registry {
-  /** Adds, or updates the one with the same id or name. */
+  /** Adds the toolkit, or updates the one with the same id or name. */
   register(input: unknown, owner: ToolkitOwner, options?: RegisterOptions): Promise<Registered>
-  /** What registering it would say of the record: throws, or gives warnings. Writes nothing. */
+  /** Validates a record as `register` would: throws, or returns warnings. Writes nothing. */
   check(input: unknown, owner: ToolkitOwner): Promise<string[]>
-  /** Changes some fields of one, where asked only if nobody else did since. */
+  /** Changes fields of a toolkit, optionally only if it is unchanged since a time. */
   update(toolkit: ToolkitToChange, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Registered>
-  /** Removes it with its tools and credentials. Calls in flight finish. `source` is who defined it, where that was not a person. */
+  /**
+   * Removes the toolkit with its tools and credentials. Calls in flight finish. `source` is set when a source removes
+   * it.
+   */
   remove(id: string, owner: ToolkitOwner, source?: string): Promise<void>
-  /** All that a user has: their own and the app's, the hidden ones left out. */
+  /** Toolkits of a user: their own and the app's, without shadowed ones. */
   list(userId: string): Promise<readonly StoredToolkit[]>
-  /** Those, and beside them the hidden ones. */
+  /** Visible and shadowed toolkits of a user. */
   offered(userId: string): Promise<Visible>
-  /** The app's own. */
+  /** App toolkits, after the sources are ready. */
   app(): Promise<readonly StoredToolkit[]>
-  /** Those of them that are stored by now, without waiting for what is defined outside. */
+  /** App toolkits that are stored, without waiting for sources. */
   appStored(): Promise<readonly StoredToolkit[]>
-  /** One of a user's, by its id or `usco_…`. */
+  /** A user's toolkit by id or `usco_…`. */
   find(userId: string, id: string): Promise<StoredToolkit>
-  /** What was given with its registration in this process. */
+  /** Transformers from its registration in this process. */
   transformersOf(uscoId: string): readonly ToolTransformer[]
-  /** The functions of its tools, in this process. */
+  /** Binds the functions of its tools in this process. */
   bind(stored: StoredToolkit, functions: ReadonlyMap<string, ToolFunction>): void
-  /** What the app sets for records that say nothing of it. */
+  /** App-wide defaults for toolkit settings. */
   defaults(): Promise<ToolkitDefaults>
-  /** A user's own switch for a toolkit of the app. */
+  /** Turns an app toolkit on or off for one user. */
   setEnabled(userId: string, id: string, enabled: boolean): Promise<void>
 }
 
@@ -78,13 +81,15 @@ export interface RegistryDeps {
   secrets: SecretKeeper
   events: Emitter
   functions: Functions
-  /** What the app sets for records that say nothing of it. */
+  /** App-wide defaults for toolkit settings. */
   defaults(): Promise<ToolkitDefaults>
-  /** Whether a source of this host defines the toolkit; one that none defines any more is an operator's to remove. */
+  /**
+   * Whether a source of this host defines the toolkit. Operators may remove a toolkit that no source defines any more.
+   */
   isDefined?: ((source: string, id: string) => boolean) | undefined
-  /** Throws where the code, hosts or tools of a custom toolkit are wrong; gives warnings. */
+  /** Validates the code, hosts and tools of a custom toolkit: throws, or returns warnings. */
   check?: ((input: unknown, owner: ToolkitOwner, over?: Toolkit) => Promise<string[]>) | undefined
-  /** Waited for before anything is shown: what is defined outside the database may not be there yet. */
+  /** Awaited before reads, because sources may not be loaded yet. */
   ready?: (() => Promise<void>) | undefined
 }
 
@@ -134,7 +139,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       const before = toolkits.find(
         (stored) => stored.tier === owner.tier && (stored.uscoId === id || stored.toolkit.id === id),
       )
-      // Where there is none, the writer says so.
+      // The writer throws when there is none.
       const checkWarnings = before ? await check(changes, owner, before.toolkit) : []
       const written = await writer.update(target, changes, owner)
       emit('toolkit-updated', written.row, owner)
@@ -170,13 +175,13 @@ async function checkRecord(
   return [...readToolkit(input, { defaults: await defaults() }).warnings, ...checkWarnings]
 }
 
-/** For the user, and for each thread that had one of them loaded. */
+/** Unload events for the user, and for each thread that had a tool loaded. */
 const unloadedBy = ({ row, tools, loaded }: Removed): Array<{ ref: string; threadId?: string }> => [
   ...tools.slice(0, MAX_EVENTS).map((tool) => ({ ref: `${row.slug}.${tool}` })),
   ...loaded.slice(0, MAX_EVENTS),
 ]
 
-/** By its own source; or by an operator, where no source of this host defines it any more. */
+/** Allowed for its own source, or for an operator when no source of this host defines the toolkit any more. */
 function mayBeRemoved(
   { optionsJson, slug }: UserServerConfigRow,
   source: string | undefined,
@@ -204,7 +209,7 @@ function createNotifier(events: Emitter) {
   }
 }
 
-/** The app's toolkits are read and kept once, however many users there are. */
+/** App toolkits are read and cached once for all users. */
 function createReads({ storage, cache, ready }: RegistryDeps) {
   const appToolkits = (): Promise<readonly StoredToolkit[]> =>
     cache.read({ userId: APP_OWNER, name: 'toolkits' }, ['userServerConfigs'], () =>

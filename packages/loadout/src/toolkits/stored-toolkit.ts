@@ -10,32 +10,32 @@ import { configTypeOf, type Server } from '../schema/toolkit/server.ts'
 import { type Toolkit, type ToolkitOptions, toolkitOptions } from '../schema/toolkit/toolkit.ts'
 import { type LastFailure, lastFailureOf } from './last-failure.ts'
 
-/** A toolkit with its place: whose it is, at which tier, and since when. Its secrets are placeholders. */
+/** A toolkit with its owner, tier and row. Its secrets are placeholders. */
 export interface StoredToolkit {
   uscoId: string
-  /** Whose: a user, or the app (''). */
+  /** A user, or the app (''). */
   userId: string
   tier: Extract<Tier, 'app' | 'user' | 'call'>
   toolkit: Toolkit
   row: UserServerConfigRow
-  /** Why the last refresh of its tools failed, where it did. */
+  /** Failure of the last discovery, if it failed. */
   lastFailure?: LastFailure | undefined
-  /** For an app toolkit seen by a user: what that user switched. Else as the toolkit says. */
+  /** For an app toolkit of a user: that user's switch. Else as in the record. */
   enabled: boolean
-  /** Not stored: its secrets, and the transport that the app built for it, are in this process alone. */
+  /** Not stored: its secrets, and the transport that the app built, exist only in this process. */
   ephemeral?: { secrets(): Readonly<Record<string, string>>; transport?: () => unknown }
-  /** The tier of the toolkit that this one hides. */
+  /** Tier of the toolkit that this one shadows. */
   shadows?: Tier
 }
 
-/** Whether nobody looked at its server yet, as it is now: what is known of it, if anything, is of another. */
+/** Whether the current server was never discovered; existing tools belong to a previous one. */
 export const isUnseen = ({ row, toolkit, ephemeral }: StoredToolkit): boolean =>
   row.introspectedAt === null && !toolkit.tools && !ephemeral
 
 export function fromRow(row: UserServerConfigRow): StoredToolkit {
   const { slug: id, name, enabled } = row
   const options = toolkitOptions.parse(row.optionsJson)
-  // The row was checked when it was written; the server's own schema ran then.
+  // The row was validated by the server schema when it was written.
   const toolkit: Toolkit = { id, name, enabled, server: row.configJson as unknown as Server, ...options }
   return {
     uscoId: row.uscoId,
@@ -48,7 +48,7 @@ export function fromRow(row: UserServerConfigRow): StoredToolkit {
   }
 }
 
-/** The columns that a toolkit fills. */
+/** Columns of a toolkit row. */
 export function toColumns(toolkit: Toolkit, serverId: string | null) {
   return {
     slug: toolkit.id,
@@ -71,7 +71,7 @@ export function optionsOf({
   return options
 }
 
-/** What is switched off is not connected to, whoever asks. */
+/** A toolkit that is turned off is never connected to. */
 export function assertEnabled(stored: StoredToolkit): StoredToolkit {
   if (stored.enabled) return stored
   const detail = `The toolkit "${stored.toolkit.id}" is switched off.`
@@ -79,13 +79,13 @@ export function assertEnabled(stored: StoredToolkit): StoredToolkit {
 }
 
 export interface Visible {
-  /** A user's own toolkits first, then the app's that none of theirs hides. */
+  /** The user's own toolkits, then app toolkits that none of them shadows. */
   visible: readonly StoredToolkit[]
-  /** The app's that the user's own hide. */
+  /** App toolkits that the user's own shadow. */
   hidden: readonly StoredToolkit[]
 }
 
-/** What a user has, with their own switches for what is the app's. The app's toolkits are shared by all users as they are. */
+/** Toolkits of a user, with their switches for app toolkits. App toolkits are shared objects. */
 export function visibleTo(
   own: readonly UserServerConfigRow[],
   app: readonly StoredToolkit[],
@@ -97,7 +97,7 @@ export function visibleTo(
     .map((stored) => (appIds.has(stored.toolkit.id) ? { ...stored, shadows: 'app' as const } : stored))
   const ownIds = new Set(ownToolkits.map((stored) => stored.toolkit.id))
   const disabledRefs = new Set(switches.filter((row) => !row.on).map((row) => row.ref))
-  // A user may switch the app's toolkit off; one that the operator switched off stays off.
+  // A user may turn an app toolkit off, but not on when the operator turned it off.
   const switched = app.map((stored) => (disabledRefs.has(stored.toolkit.id) ? { ...stored, enabled: false } : stored))
   return {
     visible: [...ownToolkits, ...switched.filter((stored) => !ownIds.has(stored.toolkit.id))],
@@ -105,7 +105,7 @@ export function visibleTo(
   }
 }
 
-/** Whether a server's word counts. Who does not trust wins: the operator, or the toolkit's own record. */
+/** Whether a server's annotations are trusted. Distrust by operator or toolkit wins. */
 export function isTrusted({ toolkit, tier }: Pick<StoredToolkit, 'toolkit' | 'tier'>, { trust }: AppConfig): boolean {
   if (toolkit.untrusted || (tier !== 'app' && !trust.userToolkits)) return false
   return !trust.untrusted.some((glob) => compileGlob(glob).matches(toolkit.id))

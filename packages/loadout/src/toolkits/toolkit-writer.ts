@@ -1,4 +1,4 @@
-/** Writes toolkits: finds the one that is meant, takes its secrets out, and stores both in one transaction. */
+/** Writes toolkits: finds the existing row, extracts secrets, and stores both in one transaction. */
 import { HostError } from '../errors.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import { readToolkit } from '../schema/read/read-toolkit.ts'
@@ -11,15 +11,15 @@ import { linkToMarketplace } from './marketplace-link.ts'
 import { takeSecrets } from './secrets/secrets.ts'
 import { fromRow, toColumns } from './stored-toolkit.ts'
 
-/** Where a toolkit belongs, and which operator changes what is the app's. */
+/** Owner of a toolkit, and the operator who changes app toolkits. */
 export type ToolkitOwner = { tier: 'app'; actor?: string | undefined } | { tier: 'user'; userId: string }
 
-/** The part of the credential store that the registry needs. */
+/** Part of the credential store that the registry needs. */
 export interface SecretKeeper {
   save(tx: Transaction, owner: { userId: string; toolkit: string }, secrets: Record<string, string>): Promise<void>
   clear(tx: Transaction, owner: { userId: string; toolkit: string }, fields?: readonly string[]): Promise<void>
   fields(tx: Transaction, owner: { userId: string; toolkit: string }): Promise<string[]>
-  /** The named ones, without those that cannot be opened. */
+  /** The named secrets, without those that cannot be decrypted. */
   read(tx: Transaction, owner: { userId: string; toolkit: string }, fields: string[]): Promise<Record<string, string>>
 }
 
@@ -30,40 +30,40 @@ export interface Written {
   secrets: SecretChanges
 }
 
-/** The fields of secrets that were set and cleared. */
+/** Secret fields that were set and cleared. */
 export interface SecretChanges {
   set: string[]
   cleared: string[]
 }
 
 export interface WriteOptions {
-  /** The server of the marketplace that this one is; it stays so until another one, or null, is given. */
+  /** Marketplace server of the toolkit. It stays until it is replaced or set to null. */
   serverId?: string | null | undefined
-  /** The one that is meant, whatever its id and name are. */
+  /** The toolkit to update, regardless of id and name. */
   uscoId?: string
-  /** What its caller says that it is; a record of something else is refused. */
+  /** Expected config type; a record of another type is rejected. */
   configType?: ConfigType | undefined
-  /** Secrets that placeholders of the record mean, by field. With it, no stored secret is kept. */
+  /** Values of the record's secret placeholders, by field. With it, no stored secret is retained. */
   secrets?: Readonly<Record<string, string>>
-  /** The source that defines it, outside the database. Only that source changes it. */
+  /** Source that defines the toolkit outside the database. Only that source may change it. */
   source?: string
-  /** What holds where the record says nothing. */
+  /** Values for settings that the record does not set. */
   defaults?: ToolkitDefaults
 }
 
-/** By its id or `usco_…`; with `unchangedSince` only where nobody changed it since then. */
+/** Id or `usco_…`; with `unchangedSince`, only if the row is unchanged since then. */
 export type ToolkitToChange = string | { id: string; unchangedSince?: Date | undefined }
 
 export interface ToolkitWriter {
   register(input: unknown, owner: ToolkitOwner, options: WriteOptions): Promise<Written>
   update(toolkit: ToolkitToChange, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Written>
-  /** The row that is gone, and the names of its tools. */
+  /** Returns the deleted row and the names of its tools. */
   remove(id: string, owner: ToolkitOwner, mayRemove: (row: UserServerConfigRow) => boolean): Promise<Removed>
 }
 
 export interface Removed extends Pick<Written, 'row' | 'secrets'> {
   tools: string[]
-  /** What threads of the owner had loaded of it. */
+  /** Tools that threads of the owner had loaded. */
   loaded: Array<{ threadId: string; ref: string }>
 }
 
@@ -91,7 +91,7 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         const existing = uscoId === undefined ? await findExisting(tx, userId, read) : await ownRow(tx, userId, uscoId)
         if (uscoId !== undefined && !existing) throw notFound(uscoId)
         if (existing) assertSource(existing, source)
-        // An id that was not given stays what it is, or becomes the next free one made from the name.
+        // A derived id stays, or becomes the next free one.
         const id = existing?.slug ?? (read.hasExplicitId ? read.toolkit.id : await freeId(tx, userId, read.toolkit.id))
         const stored = await store(tx, secrets, {
           owner: userId,
@@ -154,7 +154,7 @@ async function store(
   const isSame = existing && isSameBinding({ before: existing, after, submitted: taken.secrets, stored })
   const binding = isSame ? existing.binding : newId('binding')
   const columns = { ...toColumns({ ...toolkit, server: taken.server }, serverId), binding }
-  // Later than before by any clock: two changes are never told apart as one.
+  // Strictly later than before on any clock, so that two changes have different times.
   const now = new Date(Math.max(Date.now(), existing ? existing.updatedAt.getTime() + 1 : 0))
   const isOtherServer = existing && !isSameServer(existing.configJson, columns.configJson)
   const row = existing
@@ -171,14 +171,14 @@ async function store(
   return { row, secrets: { set: Object.keys(taken.secrets), cleared: unused.filter(isNotIn(taken.secrets)) } }
 }
 
-/** What a look found says nothing of another server. Its tools stay until the new ones are in. */
+/** A previous discovery does not apply to another server. Its tools stay until the new ones are stored. */
 const UNDISCOVERED = { introspectionStatus: null, introspectionReason: null, introspectedAt: null }
 
 const isNotIn = (record: object) => (name: string) => !Object.hasOwn(record, name)
 
 const MAX_ATTEMPTS = 3
 
-/** Two first writers of one key: the loser looks again and finds the winner's row. */
+/** When two writers insert the same key, the loser retries and finds the winner's row. */
 export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -191,24 +191,24 @@ export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
 
 async function ownRow(tx: Transaction, userId: string, id: string): Promise<UserServerConfigRow | undefined> {
   const find = (where: Partial<UserServerConfigRow>) => tx.list('userServerConfigs', { where: { userId, ...where } })
-  // A slug may begin so too; it is never one of ours.
+  // A slug may start with `usco_` too.
   const [row] = id.startsWith('usco_') ? await find({ uscoId: id }) : []
   return row ?? (await find({ slug: id }))[0]
 }
 
-/** Whoever changes the server accepts what comes of it: its tools are seen for the first time again. */
+/** Changing the server accepts its new tools: they are discovered as new. */
 async function forgetPins(tx: Transaction, userId: string, uscoId: string): Promise<void> {
   for (const pin of await tx.list('pins', { where: { userId, uscoId }, limit: 10_000 }))
     await tx.delete('pins', pin.pinId)
 }
 
-/** What its user did with its tools goes with it. Of the app's, each user has their own, which goes when it is not used. */
+/** Removes the owner's usage of the tools. Usage of app toolkits belongs to each user and expires. */
 async function forgetUses(tx: Transaction, userId: string, uscoId: string): Promise<void> {
   for (const use of await tx.list('toolUses', { where: { userId, uscoId }, limit: 10_000 }))
     await tx.delete('toolUses', use.toolUseId)
 }
 
-/** What threads loaded of it goes too: another toolkit of that id is not what they loaded. */
+/** Unloads its tools: another toolkit with this id is not what threads loaded. */
 async function forgetLoaded(tx: Transaction, userId: string, id: string): Promise<Removed['loaded']> {
   const rows = await tx.list('loadedTools', { where: { userId }, limit: 10_000 })
   const own = rows.filter(({ ref }) => ref.startsWith(`${id}.`))
@@ -249,7 +249,7 @@ function idWarnings({ hasExplicitId, toolkit }: { hasExplicitId: boolean; toolki
   return other ? [`The toolkit of this name has the id "${id}"; "${toolkit.id}" was not used`] : []
 }
 
-// Tokens that a sign-in stored are not part of the record, so a changed record does not take them away.
+// OAuth tokens are not part of the record, so a changed record keeps them.
 const isSignIn = (field: string) => field.startsWith('oauth.')
 
 const ownerIdOf = (owner: ToolkitOwner) => (owner.tier === 'app' ? APP_OWNER : owner.userId)
@@ -274,7 +274,6 @@ function wrongTier(tier: string): HostError {
   return new HostError('invalid-input', { detail: `scope: ${message}`, errors: [{ path: 'scope', message }] })
 }
 
-/** A taken name or id, told as such and not as a row. */
 const CHANGED_SINCE = 'Read it again, then send your changes on top of it.'
 const changedSince = () =>
   new HostError('conflict', { detail: 'The toolkit was changed since you read it.', action: CHANGED_SINCE })

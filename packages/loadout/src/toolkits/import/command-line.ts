@@ -1,6 +1,6 @@
 /**
- * A command line from a README as a config: the server's own command, or what adds it to another app (`claude mcp add …`,
- * `code --add-mcp …`). The line is read and never run.
+ * Reads a command line as a config: the command of the server, or a command that adds it to another app (`claude mcp
+ * add …`, `code --add-mcp …`). The line is parsed and never run.
  */
 
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
@@ -24,7 +24,7 @@ const ADDERS = new Set([
 ])
 const EDITORS = new Set(['code', 'code-insiders', 'cursor', 'codium', 'windsurf'])
 
-/** `{ mcpServers }` with the one server that the line means. */
+/** `{ mcpServers }` with the server of the command line. */
 export function readCommandLine(text: string): JsonObject {
   const words = splitWords(text.replace(/^[$>%]\s+/, ''))
   const env: JsonObject = {}
@@ -43,7 +43,7 @@ export function readCommandLine(text: string): JsonObject {
 
 const baseName = (path: string) => (path.split(/[\\/]/).at(-1) ?? '').replace(/\.(exe|cmd)$/i, '')
 
-/** `cmd /c npx …` is how Windows starts what is no program. */
+/** `cmd /c npx …` is how Windows starts scripts. */
 function commandOf(words: readonly string[], env: JsonObject): JsonObject {
   const isWrapped = baseName(words[0] ?? '').toLowerCase() === 'cmd' && words[1]?.toLowerCase() === '/c'
   const [command, ...args] = isWrapped ? words.slice(2) : words
@@ -51,7 +51,7 @@ function commandOf(words: readonly string[], env: JsonObject): JsonObject {
   return { command, args, ...(Object.keys(env).length > 0 ? { env } : {}) }
 }
 
-/** Without a name, the server stands by itself: whoever reads it names it. */
+/** A server without a name is returned bare, and the caller names it. */
 const withServer = (name: string | undefined, server: JsonObject): JsonObject =>
   name === undefined ? server : { mcpServers: { [name]: server } }
 
@@ -82,7 +82,7 @@ interface AddOptions {
   rest: string[]
 }
 
-/** `[options] name url` or `[options] name -- command args`; options stand before or after the name. */
+/** `[options] name url` or `[options] name -- command args`; options may come before or after the name. */
 function readAddCommand(words: readonly string[], env: JsonObject): JsonObject {
   const divider = words.indexOf('--')
   const ownWords = divider < 0 ? words : words.slice(0, divider)
@@ -105,7 +105,7 @@ function parseOptions(words: readonly string[], env: JsonObject): AddOptions {
   for (let at = 0; at < words.length; at++) {
     const [flag = '', inline] = splitFlag(words[at] as string)
     const kind = WITH_VALUE[flag]
-    // After the name and a command, flags are the command's own.
+    // After the name and a command, flags belong to the command.
     const inCommand = options.rest.length > 1 && !/^https?:/i.test(options.rest[1] ?? '')
     if (kind === undefined || inCommand) {
       if (!flag.startsWith('-') || inCommand) options.rest.push(words[at] as string)
@@ -142,7 +142,7 @@ function readAddJson(words: readonly string[]): JsonObject {
   return withServer(name, server)
 }
 
-/** VS Code: JSON with a `name`. Windows shells leave the backslashes before its quotes. */
+/** VS Code: JSON with a `name`. Windows shells keep the backslashes before its quotes. */
 function readNamedJson(text: string): JsonObject {
   const value = readConfigText(text.startsWith('{\\"') ? text.replaceAll('\\"', '"') : text)
   if (!isObject(value)) throw notAServer('--add-mcp')

@@ -1,6 +1,6 @@
 /**
- * Puts values in the place of variables. A value is not read again: what looks like a variable in it stays text. The value
- * of a secret input that goes into an argument or a URL becomes a placeholder, because nothing there need look like one.
+ * Replaces variables with their values. A value is not expanded again. The value of a secret input in an argument or a
+ * URL becomes a placeholder, because there it may not look like a secret.
  */
 import type { FieldError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
@@ -12,7 +12,7 @@ export interface Expanded {
   record: JsonObject
   /** Values behind the placeholders of the record, by field. */
   secrets: Record<string, string>
-  /** Inputs that nobody gave a value, with the places that wait for it. */
+  /** Inputs without a value, with the paths that need it. */
   missing: Map<string, Set<string>>
   warnings: string[]
   problems: FieldError[]
@@ -24,10 +24,10 @@ export interface ExpandInput {
   inputs: ReadonlyMap<string, DetectedInput>
 }
 
-/** Environment and headers are secrets as a whole, wherever their values come from. */
+/** Environment and header values are always secrets, so only these fields need placeholders. */
 const MASKED_FIELDS = new Set(['args', 'url'])
 
-/** A short text can ask for a long value many times over: an entry grows no further than this. */
+/** A short text can repeat a long value many times, so the size of an entry is capped. */
 const MAX_CHARACTERS = 256 * 1024
 const MAX_REPORTED = 50
 
@@ -64,7 +64,7 @@ class Expander {
     const plain = this.#join(parts, location, false)
     if (!MASKED_FIELDS.has(location.field)) return plain
     const hidden = this.#join(parts, location, true)
-    // A secret that makes the host of a URL cannot be behind a placeholder: the host must be known before it is filled.
+    // A secret in the host of a URL cannot become a placeholder: the host must be known before it is filled.
     return location.field === 'url' && hostOf(hidden) !== hostOf(plain) ? plain : hidden
   }
 

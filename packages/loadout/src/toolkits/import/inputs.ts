@@ -1,6 +1,6 @@
 /**
- * The inputs of a config: what its `${…}` ask for. A name is one value, wherever it stands. Nothing is taken from our
- * environment or file system: what nobody gave is missing.
+ * Finds the inputs of a config: its `${…}` variables. One name has one value in all positions. Values never come from
+ * the environment or file system; an input without a value is missing.
  */
 
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
@@ -9,7 +9,7 @@ import type { ImportInput } from '../../schema/records/import-report.ts'
 import { isSecretName, looksSecret } from '../secrets/looks-secret.ts'
 import { readTemplate, type Variable, variablesIn } from './variables.ts'
 
-/** Where a text stands in a record. */
+/** Location of a text in a record. */
 export interface TextLocation {
   /** `env.GITHUB_TOKEN` */
   path: string
@@ -18,12 +18,12 @@ export interface TextLocation {
 }
 
 const VALUE_FIELDS = new Set(['command', 'args', 'env', 'cwd', 'values', 'url', 'headers', 'auth', 'oauth'])
-// What is longer than any field may be is refused by the reader of toolkits, so it need not be read here.
+// The toolkit reader rejects longer texts, so they are not scanned here.
 const MAX_TEXT_LENGTH = 8192
 
 type MapText = (text: string, location: TextLocation) => string
 
-/** The record with each text that may hold variables mapped. Names, manifests and code are not such texts. */
+/** Maps each text that may contain variables. Names, manifests and code are skipped. */
 export function mapTexts(record: JsonObject, map: MapText, prefix = ''): JsonObject {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => {
@@ -44,7 +44,7 @@ function mapAll(value: unknown, location: TextLocation, map: MapText): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapAll(item, child(key), map)]))
 }
 
-/** What a config says of an input (VS Code: `inputs`). */
+/** Declaration of an input (VS Code: `inputs`). */
 export interface Declared {
   description?: string
   default?: string
@@ -52,7 +52,7 @@ export interface Declared {
   options?: string[]
 }
 
-// One declaration is told in every entry that uses it, so each is kept small.
+// A declaration is repeated in every entry that uses it, so its texts are capped.
 const MAX_DECLARED = 1000
 const MAX_OPTIONS = 20
 const MAX_OPTION_LENGTH = 50
@@ -85,12 +85,12 @@ const optionOf = (option: unknown) => {
 
 const isDefault = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT_LENGTH
 
-/** An input with its default, also where that is a secret. */
+/** An input with its default, also when the default is secret. */
 export interface DetectedInput extends ImportInput {
   fallback: string | undefined
 }
 
-/** The name of the value that a variable asks for. A placeholder of a stored secret means that of its own entry alone. */
+/** Name of the input for a variable. A stored-secret placeholder refers only to its own entry. */
 export const inputName = (variable: Variable, entry: string) =>
   variable.name !== undefined && variable.isSecretRef ? `${entry.slice(0, 100)}.${variable.name}` : variable.name
 
@@ -98,7 +98,7 @@ const MAX_INPUTS = 50
 const MAX_PATHS = 50
 const MAX_PATH_LENGTH = 300
 
-/** The inputs of one entry, by name. */
+/** Inputs of one entry, by name. */
 export function findInputs(
   record: JsonObject,
   { entry, declared }: { entry: string; declared: ReadonlyMap<string, Declared> },
@@ -140,7 +140,7 @@ function isSecretLocation({ field, path }: TextLocation): boolean {
   return ['env', 'headers', 'oauth'].includes(field) && isSecretName(path.slice(path.lastIndexOf('.') + 1))
 }
 
-/** An input as it is told. The default of a secret is one too. */
+/** Input for the report. The default of a secret is omitted. */
 export function toImportInput({ fallback, ...input }: DetectedInput): ImportInput {
   const includesDefault = !input.secret && fallback !== undefined && fallback.length <= MAX_REPORTED_LENGTH
   return includesDefault ? { ...input, default: fallback } : input

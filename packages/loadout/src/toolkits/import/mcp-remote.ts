@@ -1,4 +1,4 @@
-/** `npx mcp-remote <url> …`: a remote server behind a local proxy. Loadout connects to the server itself. */
+/** Unwraps `npx mcp-remote <url> …`: Loadout connects to the remote server directly, without the local proxy. */
 import type { JsonObject } from '../../schema/json.ts'
 
 const PACKAGE = /^(?:.*[\\/])?mcp-remote(?:@[^/\\]*)?(?:[\\/].*)?$/
@@ -10,7 +10,7 @@ export interface Unwrapped {
   warnings: string[]
 }
 
-/** The server behind it; undefined where the record starts something else. */
+/** The remote server, or undefined when the record starts another program. */
 export function unwrapRemote(record: JsonObject): Unwrapped | undefined {
   const { command, args, env, ...rest } = record
   if (typeof command !== 'string' || !RUNNERS.test(command) || !isWords(args)) return undefined
@@ -56,7 +56,7 @@ function optionsOf(words: readonly string[]): Options {
     else if (word === '--ignore-tool') options.excluded.push(value)
     else if (word === '--static-oauth-client-info') readClient(options, value)
     else {
-      // A bare number is the port of its callback.
+      // A bare number is the callback port.
       if (!/^\d+$/.test(word)) options.unread.push(word)
       if (WITH_VALUE.has(word)) at++
       continue
@@ -81,7 +81,7 @@ function readClient(options: Options, text: string): void {
   }
 }
 
-/** `${X}` of a header comes from this entry's own `env`. */
+/** `${X}` in a header comes from the `env` of the same entry. */
 const filled = (text: string, env: Record<string, unknown>) =>
   text.replaceAll(/\$\{(\w+)\}/g, (raw, name: string) =>
     Object.hasOwn(env, name) && typeof env[name] === 'string' ? env[name] : raw,

@@ -1,6 +1,6 @@
 /**
- * Fields of apps that name things differently: Zed, Codex, Gemini CLI, Goose, OpenCode, Crush, Continue, Warp, mcpproxy. Names of
- * environment variables become inputs (`${NAME}`); nothing is read from an environment.
+ * Reads fields of apps with other names: Zed, Codex, Gemini CLI, Goose, OpenCode, Crush, Continue, Warp, mcpproxy.
+ * Environment variable names become inputs (`${NAME}`); the environment is never read.
  */
 
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
@@ -23,16 +23,16 @@ const RENAMED: Record<string, string> = {
   disabledTools: 'exclude',
   excludeTools: 'exclude',
 }
-/** What only its own app uses. */
+/** Fields that only their own app uses. */
 const IGNORED = ['source', 'start_on_launch', 'bundled', 'display_name']
-/** Kinds of Goose's extensions that are part of Goose. */
+/** Goose extension types that are part of Goose. */
 const BUILT_IN = new Set(['builtin', 'platform', 'frontend', 'inline_python'])
 
 export function readOtherFields(record: JsonObject): void {
   if (typeof record.type === 'string' && BUILT_IN.has(record.type))
     throw invalidFields([{ path: 'type', message: `is "${record.type}", which is part of its app and no server` }])
   const old = record.command
-  // Zed wrote a command as an object, OpenCode and Crush write it as a list.
+  // Zed wrote a command as an object; OpenCode and Crush write it as a list.
   if (isObject(old)) {
     delete record.command
     for (const [from, to] of Object.entries({ path: 'command', args: 'args', env: 'env' }))
@@ -60,7 +60,7 @@ function move(record: JsonObject, theirs: string, ours: string): void {
   delete record[theirs]
 }
 
-/** Codex and Goose name variables of their environment. */
+/** Codex and Goose list environment variable names. */
 function readVariables(record: JsonObject): void {
   const { bearer_token_env_var: bearer, env_http_headers: headers, env_vars: variables, env_keys: keys } = record
   if (typeof bearer === 'string') add(record, 'headers', ['Authorization', `Bearer \${${bearer}}`])
@@ -77,7 +77,7 @@ function add(record: JsonObject, field: 'env' | 'headers', [name, value]: [name:
   record[field] = Object.hasOwn(existing, name) ? existing : { ...existing, [name]: value }
 }
 
-/** Codex counts seconds. */
+/** Codex timeouts are in seconds. */
 function readSeconds(record: JsonObject): void {
   const { startup_timeout_sec: start, tool_timeout_sec: call } = record
   const ms = (value: unknown) => (typeof value === 'number' && value > 0 ? Math.ceil(value * 1000) : undefined)
@@ -98,7 +98,7 @@ const OTHER_VARIABLES = [
   /\$\{keyring:([A-Za-z_][\w.-]{0,100})\}/g,
 ]
 
-/** Variables of other apps in our spelling. */
+/** Converts variables of other apps to `${NAME}`. */
 export function inOurSpelling(value: unknown): unknown {
   if (typeof value === 'string')
     return OTHER_VARIABLES.reduce((text, form) => text.replaceAll(form, (_, name: string) => `\${${name}}`), value)
@@ -107,7 +107,7 @@ export function inOurSpelling(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inOurSpelling(inner)]))
 }
 
-/** Gemini CLI and Crush: `$NAME` without braces. Elsewhere a `$` is a character like any other. */
+/** Gemini CLI and Crush: `$NAME` without braces. Elsewhere a `$` is a literal. */
 export function withBraces(value: unknown): unknown {
   if (typeof value === 'string') return /^\$[A-Za-z_]\w*$/.test(value) ? `\${${value.slice(1)}}` : value
   if (!isObject(value)) return value

@@ -1,12 +1,12 @@
 /**
- * Placeholders that documentation puts where a value belongs: `YOUR_API_KEY`, `<token>`, `xxx`, `/path/to/folder`. Each becomes an
- * input (`${NAME}`) that somebody fills in; stored as a value it would only fail later.
+ * Finds documentation placeholders such as `YOUR_API_KEY`, `<token>`, `xxx` and `/path/to/folder`. Each becomes an
+ * input (`${NAME}`), because stored as a value it would only fail later.
  */
 
 import type { JsonObject } from '../../schema/json.ts'
 import { isObject } from '../../schema/read/field-aliases.ts'
 
-/** A whole value. A scheme such as `Bearer ` before it stays. */
+/** Patterns of a whole value, after a scheme such as `Bearer `. */
 const WHOLE = [
   /^<[^<>]{1,80}>$/,
   /^\[[A-Z][A-Z0-9 _-]{2,60}\]$/,
@@ -23,7 +23,7 @@ const PATHS = [
   /^([A-Za-z]:)?[\\/](Users|home)[\\/](you|user|username|your[-_]?user(name)?|yourname|<[^<>]+>|\[[^\]]+\])([\\/].{0,200})?$/i,
   /^([A-Za-z]:)?[\\/]?(absolute|full|your)[\\/](path|absolute)[\\/].{0,200}$/i,
 ]
-/** A part of a longer value: `https://host/<id>/mcp`, `--api-key=YOUR_KEY`. */
+/** Placeholder inside a longer value: `https://host/<id>/mcp`, `--api-key=YOUR_KEY`. */
 const PART = /<[A-Za-z][\w .-]{1,60}>|(?:\bYOUR[-_]|(?<=[=:]|:\/\/)your[-_])(?:[A-Za-z0-9]+[-_]?){1,8}/g
 const SCHEME = /^(Bearer|Basic|Token|token|ApiKey)\s+/
 const FLAG = /^(--?[\w-]+=)([\s\S]+)$/
@@ -36,7 +36,7 @@ export interface PlaceholderMatch {
   name: string
 }
 
-/** Replaces the placeholders of a record, and returns where they were. */
+/** Replaces the placeholders of a record and returns their paths. */
 export function takePlaceholders(record: JsonObject): PlaceholderMatch[] {
   const matches: PlaceholderMatch[] = []
   const note = (path: string, name: string) => (text: string) => {
@@ -62,7 +62,7 @@ export function takePlaceholders(record: JsonObject): PlaceholderMatch[] {
 
 type Note = (name: string) => (text: string) => string
 
-/** `"OPENAI_API_KEY": "OPENAI_API_KEY"`: the name of the variable in the place of its value. */
+/** `"OPENAI_API_KEY": "OPENAI_API_KEY"`: the variable name instead of its value. */
 const isOwnName = (text: string, key: string) => text === key && /^[A-Z][A-Z0-9_]{3,}$/.test(key)
 
 function replaceInArgs(
@@ -84,13 +84,13 @@ function replaceInArgs(
   })
 }
 
-/** Where a value stands. */
+/** Key and input name of a value. */
 interface Slot {
   name?: string | undefined
   key?: string | undefined
 }
 
-/** `name` is that of the place; without one, the placeholder's own words are the name. */
+/** `name` is the input name of the slot; without one, the placeholder text becomes the name. */
 function replacePlaceholders(text: string, { name, key }: Slot, note: Note): string {
   if (text.length > MAX_LENGTH || text.includes('${')) return text
   const scheme = SCHEME.exec(text)?.[0] ?? ''
@@ -101,7 +101,7 @@ function replacePlaceholders(text: string, { name, key }: Slot, note: Note): str
   return text.replace(PART, (part) => note(nameFrom(part))(part))
 }
 
-/** `--api-key` and `<api key>` are `API_KEY`. */
+/** `--api-key` and `<api key>` become `API_KEY`. */
 const nameFrom = (text: string) =>
   text
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

@@ -1,6 +1,6 @@
 /**
- * What the apps write differently from a server record of ours, made into one. Nothing is evaluated, read or run; what
- * has no place here is told. Fields that are not named below go to the reader of toolkits as they are.
+ * Converts app-specific server entries to a Loadout record. Nothing is evaluated, read or run, and unsupported fields
+ * are warnings. Other fields pass to the toolkit reader unchanged.
  */
 
 import { toolkitId } from '../../schema/ids.ts'
@@ -17,18 +17,18 @@ export interface NormalizedEntry {
 }
 
 interface Draft extends NormalizedEntry {
-  /** Takes a field out of the record. */
+  /** Removes a field from the record and returns it. */
   take(field: string): unknown
   warn(field: string, message: string): void
 }
 
 type Quirk = (draft: Draft) => void
 
-/** One entry of a config, as a record for the reader of toolkits. `${…}` is still in it. */
+/** Converts one config entry to a record for the toolkit reader. `${…}` is not expanded yet. */
 export function normalizeEntry(key: string, value: unknown): NormalizedEntry {
   if (!isObject(value)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
   const record: JsonObject = { ...value }
-  // Some apps write every field, empty ones as null.
+  // Some apps write unset fields as null.
   for (const [field, fieldValue] of Object.entries(record)) if (fieldValue === null) delete record[field]
   const warnings: string[] = []
   const draft: Draft = {
@@ -48,7 +48,7 @@ export function normalizeEntry(key: string, value: unknown): NormalizedEntry {
 
 const VALUES = ['env', 'environment', 'headers', 'http_headers'] as const
 
-/** Spellings of other apps, and `mcp-remote`, before everything else. */
+/** Spellings of other apps and `mcp-remote`; runs first. */
 const otherApps: Quirk = ({ record, warnings }) => {
   for (const [field, value] of Object.entries(record)) if (field !== 'tools') record[field] = inOurSpelling(value)
   for (const field of VALUES) if (record[field] !== undefined) record[field] = withBraces(record[field])
@@ -60,7 +60,7 @@ const otherApps: Quirk = ({ record, warnings }) => {
   warnings.push(...remote.warnings)
 }
 
-/** A placeholder is an input to fill in, not a value. */
+/** A placeholder becomes an input, not a value. */
 const placeholders: Quirk = ({ record, warn }) => {
   for (const { path, text } of takePlaceholders(record))
     warn(path, `holds the placeholder ${text.slice(0, 80)}; give its value`)
@@ -95,7 +95,7 @@ const approvals: Quirk = ({ take, warn }) => {
   }
 }
 
-// VS Code: a variable that is null is not set.
+// VS Code: a null variable is unset.
 const pairs: Quirk = ({ record, warn }) => {
   for (const [field, divider] of [
     ['env', '='],
@@ -129,7 +129,7 @@ const oauth: Quirk = ({ record, take, warn }) => {
   record.oauth = Object.fromEntries(Object.entries(fields).filter(([name]) => OAUTH.includes(name)))
 }
 
-/** A list of names is what may be used; a list with permissions is policy; manifests are ours. */
+/** A list of names is an include list; a list with permissions is policy; manifests pass through. */
 const tools: Quirk = ({ record, take, warn }) => {
   const value = record.tools
   const excluded = take('exclude_tools')
@@ -153,7 +153,7 @@ const isNames = (value: unknown): value is string[] =>
 
 const SECONDS_AT_MOST = 3600
 
-/** Claude Code counts milliseconds and ignores less than 1000; Cline and its kin count seconds. */
+/** Claude Code uses milliseconds and ignores values below 1000; Cline and its forks use seconds. */
 const timeout: Quirk = ({ record, take, warn }) => {
   const value = record.timeout
   if (typeof value !== 'number' || !(value > 0) || record.timeouts !== undefined) return
@@ -164,12 +164,12 @@ const timeout: Quirk = ({ record, take, warn }) => {
   warn('timeout', `was read as ${value} ${seconds ? 'seconds' : 'milliseconds'} for a call`)
 }
 
-// Claude Code: its tools are always in the context of the model.
+// Claude Code: `alwaysLoad` tools are always in the model's context.
 const alwaysLoad: Quirk = ({ record, take }) => {
   if (typeof record.alwaysLoad === 'boolean') record.deferLoading ??= take('alwaysLoad') !== true
 }
 
-/** What a toolkit says beside its server, and keeps when it moves. */
+/** Toolkit settings that an export and import preserve. */
 export const PORTABLE_FIELDS = [
   'deferLoading',
   'allowedCallers',
@@ -185,7 +185,7 @@ export const PORTABLE_FIELDS = [
 ] as const
 const OWN_FIELDS: readonly string[] = ['id', 'name', ...PORTABLE_FIELDS]
 
-/** What our own export says beyond the fields of the apps. */
+/** Settings that Loadout's own export adds. */
 const loadoutFields: Quirk = ({ record, take, warn }) => {
   const value = take('loadout')
   if (!isObject(value)) return
@@ -196,7 +196,7 @@ const loadoutFields: Quirk = ({ record, take, warn }) => {
   }
 }
 
-/** Headers that carry the sign-in go back to where they came from. */
+/** Moves headers that represent auth back into `auth`. */
 function restoreAuth(record: JsonObject, names: unknown): void {
   if (!isObject(record.headers) || record.auth !== undefined) return
   const headers = { ...record.headers }
@@ -212,7 +212,7 @@ function restoreAuth(record: JsonObject, names: unknown): void {
   record.headers = headers
 }
 
-// The timeout looks at what approvals take away.
+// `timeout` reads fields that `approvals` removes, so it runs first.
 const QUIRKS: readonly Quirk[] = [
   otherApps,
   timeout,
@@ -227,7 +227,7 @@ const QUIRKS: readonly Quirk[] = [
   placeholders,
 ]
 
-/** The key names the toolkit. Where the entry has a name of its own, the key is its id. */
+/** The key is the name of the toolkit, or its id when the entry has its own name. */
 function setName({ record }: Draft, key: string): void {
   const named = record.name !== undefined || record.serverName !== undefined
   if (!named) record.name = key

@@ -20,7 +20,7 @@ const refused = (config: unknown): HostError => {
   throw new Error('It was read.')
 }
 
-/** What the four apps write, and the server that it becomes with the values given. */
+/** Configs of four apps, and the expected servers with their values. */
 const SAMPLES: Record<string, [config: object, shape: string, server: object]> = {
   'Claude Desktop: a command': [
     {

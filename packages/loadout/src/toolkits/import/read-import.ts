@@ -1,6 +1,6 @@
 /**
- * A config of another app, as records for the reader of toolkits: one entry a server, each with what it asks for, what it
- * lacks and what is wrong with it. Pure: it knows the config and the values that were given, and nothing else.
+ * Reads a config of another app as records for the toolkit reader: one entry per server with its inputs, missing values
+ * and errors. Pure: it depends only on the config and the given values.
  */
 import { type FieldError, HostError } from '../../errors.ts'
 import { assertPlainJson, invalidFields, type JsonObject } from '../../schema/json.ts'
@@ -13,13 +13,13 @@ import { normalizeEntry } from './quirks.ts'
 import { findServers } from './shapes.ts'
 
 export interface ImportEntry {
-  /** As the config calls it. */
+  /** Name in the config. */
   name: string
-  /** For the reader of toolkits, together with `secrets`. */
+  /** Record for the toolkit reader, together with `secrets`. */
   record: JsonObject
-  /** Secrets that placeholders of the record mean, by field. */
+  /** Values of the record's secret placeholders, by field. */
   secrets: Record<string, string>
-  /** What the record means, where it is whole. */
+  /** The parsed toolkit, when the record is complete. */
   read?: ReadToolkit
   inputs: ImportInput[]
   /** Inputs without a value. */
@@ -29,7 +29,7 @@ export interface ImportEntry {
 }
 
 export interface ReadImport {
-  /** How the config was read: `mcpServers`, `servers`, `map` or `server`. */
+  /** Config format: `mcpServers`, `servers`, `map` or `server`. */
   shape: string
   entries: ImportEntry[]
   warnings: string[]
@@ -83,7 +83,7 @@ function draftOf(name: string, value: unknown, declared: ReadonlyMap<string, Dec
   }
 }
 
-/** A name is one value, so what is a secret in one entry is one in all. */
+/** One name has one value, so an input that is secret in one entry is secret in all. */
 function shareSecrecy(drafts: readonly Draft[]): void {
   const inputs = drafts.flatMap((draft) => [...draft.inputs.values()])
   const secret = new Set(inputs.filter((input) => input.secret).map((input) => input.name))
@@ -112,7 +112,7 @@ function entryOf({ name, record, inputs, warnings, problem }: Draft, values: Rea
   }
 }
 
-/** What a record means. One that lacks values is looked at all the same: no value can mend what else is wrong. */
+/** Parses the record. A record with missing values is parsed too, to report errors that no value can fix. */
 function readExpanded({ record, secrets, missing }: Expanded): ReadToolkit | undefined {
   try {
     const read = readToolkit(record)

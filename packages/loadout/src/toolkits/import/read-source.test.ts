@@ -1,4 +1,4 @@
-/** Texts from READMEs of published servers, and what they become. */
+/** Texts from READMEs of published servers, and the expected configs. */
 import { describe, expect, it } from 'vitest'
 import type { HostError } from '../../errors.ts'
 import { readImport } from './read-import.ts'

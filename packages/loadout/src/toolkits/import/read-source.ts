@@ -1,6 +1,6 @@
 /**
- * The text that somebody pastes, as a config: a URL, a link that installs a server in another app, a command line, JSON with comments
- * or without its outer braces, TOML, YAML. Recognized by its form; nothing in it is run or looked up.
+ * Reads pasted text as a config: a URL, an install link of another app, a command line, JSON with comments or without
+ * outer braces, TOML, or YAML. The format is detected by shape; nothing is run or looked up.
  */
 import { HostError } from '../../errors.ts'
 import { assertPlainJson, invalidFields, type Json, type JsonObject } from '../../schema/json.ts'
@@ -22,7 +22,7 @@ export async function readSource(text: string): Promise<Json> {
   return isJson(plain) ? readJson(plain) : plainFrom('YAML', async () => (await yamlParser())(plain))
 }
 
-/** Code blocks of Markdown come with their fences. */
+/** Markdown code blocks include their fences. */
 const withoutFence = (text: string) => /^```[\w-]*\n([\s\S]*?)\n?```$/.exec(text)?.[1]?.trim() ?? text
 const isLine = (text: string) => !text.includes('\n')
 const isToml = (text: string) =>
@@ -32,7 +32,7 @@ const isJson = (text: string) => /^([{["]|\/\/|\/\*)/.test(text)
 const PROGRAM =
   /^(?:[$>%]\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)*(?:[\w.~-]*[\\/])*(npx|npm|bunx|bun|pnpm|pnpx|yarn|uvx|uv|pipx|python3?|node|deno|docker|podman|cmd|claude|codex|gemini|agy|copilot|devin|qwen|code|code-insiders|cursor|go|cargo|java|dotnet|sh|bash)(\.exe|\.cmd)?\s/
 
-/** One command, perhaps over lines that a backslash continues. Any other program is one where the text is a single line. */
+/** One command, possibly over continued lines. An unknown program counts only in a single-line text. */
 function isCommand(text: string): boolean {
   const joined = text.replace(/[\\^`]\r?\n/g, ' ')
   if (!isLine(joined)) return false
@@ -54,7 +54,7 @@ function urlOf(text: string): JsonObject {
   return { url: text }
 }
 
-/** Links of VS Code, Cursor and LM Studio that install one server. */
+/** Install links of VS Code, Cursor and LM Studio. */
 function linkOf(text: string): JsonObject | undefined {
   const url = URL.parse(text)
   if (!url || !/(mcp\/install|add_mcp|install-mcp)/.test(`${url.host}${url.pathname}${url.protocol}`)) return undefined
@@ -76,7 +76,7 @@ function fromBase64(text: string): string {
   }
 }
 
-/** A part of a config lacks the braces around it, and may end with a comma. */
+/** A fragment of a config lacks the outer braces and may end with a comma. */
 function readJson(text: string): Json {
   if (!text.startsWith('"') && !/^\/[/*]/.test(text)) return readConfigText(text)
   try {
@@ -90,7 +90,7 @@ function readJson(text: string): Json {
   }
 }
 
-/** YAML's aliases can make a small text large: none are resolved beyond a few. */
+/** YAML aliases can expand a small text, so their number is capped. */
 async function yamlParser(): Promise<(text: string) => unknown> {
   const { parse } = await import('yaml')
   return (text) => parse(text, { maxAliasCount: 20, prettyErrors: true, schema: 'core' })

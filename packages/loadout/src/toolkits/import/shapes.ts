@@ -1,6 +1,6 @@
 /**
- * What kind of config a value is, told by its shape and never by the name of its file. One entry of `SHAPES` a format;
- * the first that fits reads it. Here servers and declared inputs are found; what they mean is read elsewhere.
+ * Detects the format of a config by its shape, never by its file name, and lists its servers and declared inputs. The
+ * first matching entry of `SHAPES` reads the config.
  */
 
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
@@ -8,11 +8,11 @@ import { isObject } from '../../schema/read/field-aliases.ts'
 
 export interface FoundServers {
   shape: string
-  /** Each server with its name there. A name may come twice, where two keys hold servers. */
+  /** Servers with their names. A name may repeat when two keys contain servers. */
   servers: Array<[name: string, value: unknown]>
-  /** Declarations of inputs, as they stand there. */
+  /** Input declarations, unparsed. */
   inputs: unknown
-  /** Keys beside the servers that are not read. */
+  /** Other keys, which are not read. */
   ignored: string[]
 }
 
@@ -22,8 +22,8 @@ const KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as cons
 const OTHER_KEYS = ['inputs', '$schema', 'skipped']
 
 /**
- * Claude Desktop, Claude Code, Cursor and many others; VS Code and Visual Studio; Zed; Codex. One file may hold several keys. Continue
- * and mcpproxy write a list of servers with names.
+ * Claude Desktop, Claude Code, Cursor and many others; VS Code and Visual Studio; Zed; Codex. One file may have several
+ * keys. Continue and mcpproxy write a list of named servers.
  */
 const keyed: Shape = (config) => {
   const keys = KEYS.filter((key) => isObject(config[key]) || isNamedList(config[key]))
@@ -47,7 +47,7 @@ const entriesOf = (value: unknown): Array<[string, unknown]> =>
     ? value.map(({ name, ...server }) => [String(name), server])
     : Object.entries((value ?? {}) as JsonObject)
 
-/** Settings of VS Code (`mcp.servers`), a devcontainer, OpenCode and Crush (`mcp.<name>`). */
+/** VS Code settings (`mcp.servers`), a devcontainer, OpenCode and Crush (`mcp.<name>`). */
 const nested: Shape = (config) => {
   const { customizations } = config
   const vscode = isObject(customizations) && isObject(customizations.vscode) ? customizations.vscode.mcp : undefined
@@ -73,7 +73,7 @@ const extensions: Shape = (config) => {
   return { shape: 'extensions', servers: Object.entries(entries), inputs: undefined, ignored }
 }
 
-/** The user file of Claude Code has servers for each project. Nothing else of that file is read. */
+/** The user file of Claude Code has servers per project. Its other fields are ignored. */
 const projects: Shape = (config) => {
   const { projects: byProject } = config
   if (!isObject(byProject)) return undefined
@@ -85,14 +85,14 @@ const projects: Shape = (config) => {
   return { shape: 'mcpServers', servers: [...own, ...projectServers], inputs: undefined, ignored: [] }
 }
 
-/** One server by itself. */
+/** A single server. */
 const bare: Shape = (config) => {
   if (!describesServer(config)) return undefined
   const { inputs, ...server } = config
   return { shape: 'server', servers: [[nameOf(server), server]], inputs, ignored: [] }
 }
 
-/** Servers by name, without a key around them. */
+/** Servers by name, without a surrounding key. */
 const map: Shape = (config) => {
   const values = Object.values(config)
   if (!values.some((value) => isObject(value) && describesServer(value))) return undefined
@@ -128,7 +128,7 @@ const describesServer = (value: JsonObject) =>
   SERVER_FIELDS.some((field) => typeof value[field] === 'string') ||
   (Array.isArray(value.command) && value.command.length > 0)
 
-/** A name for a server that has none: its own word, the host of its URL, the package or program of its command. */
+/** Name for an unnamed server: its own name field, the host of its URL, or the package or program of its command. */
 function nameOf(server: JsonObject): string {
   const { name, serverName, url, serverUrl, httpUrl, uri, command, args } = server
   const own = [name, serverName].find((value) => typeof value === 'string' && value.trim() !== '')
@@ -143,13 +143,13 @@ function nameOf(server: JsonObject): string {
 const RUNNERS = new Set(['npx', 'bunx', 'uvx', 'pnpx', 'pipx', 'docker', 'podman'])
 const SUBCOMMANDS = new Set(['run', 'dlx', 'exec', 'x'])
 
-/** The URL behind `mcp-remote` names the server better than the proxy does. */
+/** The URL behind `mcp-remote` is a better name than the proxy. */
 const remoteOf = (args: unknown) =>
   Array.isArray(args) && args.some((arg) => /^mcp-remote(@|$)/.test(String(arg)))
     ? args.find((arg) => /^https?:/.test(String(arg)))
     : undefined
 
-/** Flags of `docker run` that take a value in the next word. */
+/** `docker run` flags with a value in the next word. */
 const DOCKER_VALUES = new Set([
   '-e',
   '--env',

@@ -1,4 +1,4 @@
-/** A command line in its words, as a POSIX shell divides them. Nothing is expanded and nothing is run. */
+/** Splits a command line into words like a POSIX shell. Nothing is expanded and nothing is run. */
 import { invalidFields } from '../../schema/json.ts'
 
 const MAX_LINE_LENGTH = 20_000
@@ -6,7 +6,7 @@ const MAX_LINE_LENGTH = 20_000
 export function splitWords(text: string): string[] {
   if (text.length > MAX_LINE_LENGTH)
     throw invalidFields([{ path: '(body)', message: `is a command line longer than ${MAX_LINE_LENGTH} characters` }])
-  // A backslash (or ^ and ` of Windows shells) at the end of a line continues it.
+  // A trailing backslash (or ^ and ` of Windows shells) continues the line.
   const line = text.replace(/[ \t]*[\\^`]\r?\n[ \t]*/g, ' ')
   const words: string[] = []
   let word: string | undefined
@@ -21,7 +21,7 @@ export function splitWords(text: string): string[] {
   return word === undefined ? words : [...words, word]
 }
 
-/** What stands at a place: white space (no piece), a quoted piece, an escaped character or a character by itself. */
+/** Token at an index: white space (no piece), a quoted piece, an escaped character or a single character. */
 function pieceAt(line: string, at: number): { piece?: string; next: number } {
   const character = line[at] as string
   if (/\s/.test(character)) return { next: at + 1 }

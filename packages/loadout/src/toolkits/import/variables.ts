@@ -1,14 +1,14 @@
 /**
- * `${…}` in a text: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:id}`, `${userHome}` and whatever else stands
- * between the braces. Read in one pass, so that a hostile text costs no more than its length. Nothing is looked up here.
+ * Parses `${…}` in a text: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:id}`, `${userHome}` and others. One
+ * pass, so a hostile text costs no more than its length. Nothing is looked up here.
  */
 
 export interface Variable {
-  /** As it is written. */
+  /** Source text. */
   raw: string
-  /** Undefined where what stands between the braces names nothing. */
+  /** Undefined when the braces contain no valid name. */
   name: string | undefined
-  /** `${secret:…}`, the placeholder of a stored secret. Whose, nobody can say. */
+  /** `${secret:…}`, the placeholder of a stored secret of an unknown owner. */
   isSecretRef: boolean
   fallback: Part[] | undefined
 }
@@ -17,7 +17,7 @@ export type Part = string | Variable
 
 export interface Template {
   parts: Part[]
-  /** Whether a `${` is never closed; it stays as it is. */
+  /** Whether a `${` is unclosed; it stays as text. */
   unclosed: boolean
 }
 
@@ -55,7 +55,7 @@ function add(frame: Frame, ...parts: Part[]): void {
 }
 
 const KINDS = /^(env|input|secret):/
-// The same thing in two spellings.
+// Aliases of one variable.
 const SPELLINGS: Record<string, string> = { '/': 'pathSeparator' }
 
 function variableOf(raw: string, parts: readonly Part[], depth: number): Variable {
@@ -77,7 +77,7 @@ function variableOf(raw: string, parts: readonly Part[], depth: number): Variabl
   return readable ? { raw, name, isSecretRef, fallback } : { raw, name: undefined, isSecretRef, fallback: undefined }
 }
 
-/** Every variable of a template, also those in the defaults of others. */
+/** Yields every variable of a template, including those in defaults of others. */
 export function* variablesIn(parts: readonly Part[]): Generator<Variable> {
   for (const part of parts) {
     if (typeof part === 'string') continue

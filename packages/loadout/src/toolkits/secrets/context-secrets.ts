@@ -1,7 +1,7 @@
 /**
- * Secrets of a toolkit that an execution context carries: out of the record, which has `${secret:carried.…}` in their place, and
- * beside it under a symbol that is not enumerable. So whoever logs, stores or copies the context has none of them, and only who
- * has the record itself connects with them. What refers to a stored secret stays the reference that it is.
+ * Moves the secrets of a context toolkit out of the record into a non-enumerable symbol property; the record has
+ * `${secret:carried.…}` instead. Logs, storage and copies of the context contain no secret, and only the original
+ * object can connect. References to stored secrets stay.
  */
 import type { Toolkit } from '../../schema/toolkit/toolkit.ts'
 import { fillSecrets, takeSecrets } from './secrets.ts'
@@ -12,15 +12,15 @@ const NONE: Readonly<Record<string, string>> = Object.freeze({})
 
 type WithHiddenSecrets = Toolkit & { [SECRETS]?: Readonly<Record<string, string>> }
 
-/** What the record itself carries. */
+/** Secrets that the record object has. */
 export const contextSecrets = (toolkit: Toolkit): Readonly<Record<string, string>> =>
   (toolkit as WithHiddenSecrets | null | undefined)?.[SECRETS] ?? NONE
 
-/** The same toolkit with its secrets out of sight, beside those that were before. */
+/** Returns the toolkit with hidden secrets, merged with `before`. */
 export function hideSecrets(toolkit: Toolkit, before: Readonly<Record<string, string>> = NONE): Toolkit {
   const references: string[] = []
   const mark = `r${crypto.randomUUID().slice(0, 8)}`
-  // A reference is no secret: a mark stands for it while secrets are looked for.
+  // A reference is no secret: a marker replaces it while secrets are extracted.
   const marked = mapTexts(toolkit.server, (text) =>
     text.replace(PLACEHOLDER, (reference) => `${mark}${references.push(reference) - 1}x`),
   )

@@ -3,13 +3,13 @@
  * Every pattern is bounded and linear, because the text is untrusted.
  */
 
-/** Names whose every value is a secret, with or without separators: `apiKey`, `API_KEY`, `apikey`. */
+/** Names whose values are always secret, with or without separators: `apiKey`, `API_KEY`, `apikey`. */
 const SECRET_NAME =
   /secret|passw|passphrase|passcode|pwd|credential|bearer|cookie|authorization|token(?!i[sz])|(api|access|private|signing|encryption|master|service|license|auth|account)keys?$/
-/** Words that name a secret or an ordinary value: an issue's key, a session's number. The value decides. */
+/** Words for a secret or an ordinary value, such as an issue key or a session number. The value decides. */
 const WEAK_WORD = /^(.*keys?|.*auth|session.*|signature|sig|dsn|jwt|pat)$/
 const ORDINARY_WORD = /^(keyword.*|(mon|tur|don|hoc|joc|whis|hot)keys?)$/
-/** A name that ends with one of these says where or how, not the secret itself. */
+/** A name with this ending describes a location or setting, not the secret itself. */
 const PLAIN_ENDING =
   /^(url|uri|urls|host|hosts|hostname|endpoint|path|paths|file|files|dir|folder|type|types|mode|method|scheme|name|names|user|username|email|port|region|version|enabled|required|ttl|expiry|timeout|level|format|prefix|algorithm|sock|count|limit|budget|usage)$/
 const COUNTED = /^(max|min|num|total|input|output|prompt|completion|used|cached|remaining)$/
@@ -24,19 +24,19 @@ const KEY_FORMS = [
   /^eyJ[\w-]{8,}\.[\w-]{8,}/,
   /^lo_[A-Za-z0-9]{20,}/,
 ]
-/** Most texts have none of these, and need not be taken apart. */
+/** Fast pre-check: most texts contain none of these prefixes. */
 const KEY_PREFIX = /[sp]k-|rk-|gh[opsur]_|github_pat_|glpat-|xox|AKIA|AIza|eyJ|lo_/
 const PRIVATE_KEY = 'PRIVATE KEY-----'
-/** To its end, or to the end of the text where that is missing. */
+/** Up to the end marker, or to the end of the text when that is missing. */
 const PRIVATE_KEYS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/g
 const LONG_AND_MIXED = /^(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9_\-+=]{20,}$/
 const MIN_BITS_PER_CHARACTER = 3.2
-/** A word ends where no key goes on: keys are looked for at the beginning of each. */
+/** Separators between words; keys are matched at the beginning of each word. */
 const BETWEEN_WORDS = /[\s"'`,;:=@/?&()[\]{}<>|\\]+/
 const WORD = /[^\s"'`,;:=@/?&()[\]{}<>|\\]+/g
 const MAX_LENGTH = 8192
 
-/** Whether a name says that its value is a secret, or may be one. */
+/** Whether a name marks its value as a secret, or a possible one. */
 export const isSecretName = (name: string): boolean => classifyName(name) !== 'plain'
 
 /** Whether an argument with this name and value is a secret. A boolean or null never is. */
@@ -65,11 +65,11 @@ const MIN_SECRET_LENGTH = 8
 const MIN_SECRET_BITS = 2
 const KEY_LIKE = /^(?=.*[A-Za-z])(?=.*\d)\S{16,}$/
 
-/** Long and varied enough to be looked for in texts: a shorter value is part of too many of them. */
+/** Long and varied enough to search for in texts; shorter values are part of too many texts. */
 export const isStrong = (value: string): boolean =>
   value.length >= MIN_SECRET_LENGTH && entropy(value.slice(0, MAX_LENGTH)) >= MIN_SECRET_BITS
 
-/** A text without white space that mixes letters and digits as keys do. */
+/** Text without white space that mixes letters and digits like a key. */
 export const looksLikeKey = (value: string): boolean =>
   looksSecret(value) || (KEY_LIKE.test(value.slice(0, MAX_LENGTH)) && entropy(value.slice(0, MAX_LENGTH)) >= 3)
 
@@ -83,7 +83,7 @@ export function looksSecret(value: string): boolean {
 const isKeyForm = (word: string) => KEY_FORMS.some((form) => form.test(word))
 const hasKeyForm = (text: string) => text.split(BETWEEN_WORDS).some(isKeyForm)
 
-/** The text with a mask in place of each word that is a key by its form. A commit or an ID in a log stays readable. */
+/** Masks each word that has the form of a key. A commit hash or an id in a log stays readable. */
 export function maskKeyForms(text: string, mask: string): string {
   const withoutPrivateKeys = text.includes(PRIVATE_KEY) ? text.replace(PRIVATE_KEYS, mask) : text
   return KEY_PREFIX.test(withoutPrivateKeys)

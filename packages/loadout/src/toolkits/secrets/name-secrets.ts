@@ -1,11 +1,11 @@
-/** Readable names for the secrets of toolkits, each its own: `GITHUB_TOKEN`, `LINEAR_AUTHORIZATION`, `DB_PASSWORD`. */
+/** Assigns readable, unique names to the secrets of toolkits: `GITHUB_TOKEN`, `LINEAR_AUTHORIZATION`, `DB_PASSWORD`. */
 import { readTemplate, variablesIn } from '../import/variables.ts'
 import type { StoredToolkit } from '../stored-toolkit.ts'
 import { PLACEHOLDER } from './url-secrets.ts'
 
 export interface NamedSecret {
   name: string
-  /** The toolkit's id, for people. */
+  /** Toolkit id, for descriptions. */
   toolkit: string
   field: string
 }
@@ -19,7 +19,7 @@ interface NameRequest {
   uscoId: string
   toolkit: string
   field: string
-  /** Taken where nobody else wants it. */
+  /** Used when no other secret requests it. */
   bare: string | undefined
   long: string
 }
@@ -28,7 +28,7 @@ export function nameSecrets(toolkits: readonly StoredToolkit[]): SecretNames {
   const requests = toolkits.flatMap(requestNames)
   const wanted = new Map<string, number>()
   for (const { bare } of requests) if (bare !== undefined) wanted.set(bare, (wanted.get(bare) ?? 0) + 1)
-  // A text of the record that is read as a variable must not become a secret by its name.
+  // A literal variable name in a record must not become the name of a secret.
   const taken = new Set(toolkits.flatMap(literalNames))
   const names = new Map<string, NamedSecret>()
   const isFree = ({ bare }: NameRequest) => bare !== undefined && wanted.get(bare) === 1 && !taken.has(bare)
@@ -54,7 +54,7 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** One wish for each secret that the record has, in the order of their places. */
+/** One name request per secret of the record, in order of position. */
 function requestNames({ uscoId, toolkit }: StoredToolkit): NameRequest[] {
   const requests = new Map<string, NameRequest>()
   const prefix = toEnvName(toolkit.id)
@@ -70,7 +70,7 @@ function requestNames({ uscoId, toolkit }: StoredToolkit): NameRequest[] {
 
 interface Text {
   text: string
-  /** The argument before it. */
+  /** Previous argument. */
   before?: string
 }
 
@@ -83,7 +83,7 @@ function* textsOf(value: unknown, before?: string): Generator<Text> {
 
 const textAt = (list: readonly unknown[], index: number) => (typeof list[index] === 'string' ? list[index] : undefined)
 
-/** What a secret is called where it stands: its field, the flag or parameter before it, or else only its kind. */
+/** Local name of a secret: its field, the flag or parameter before it, or its kind. */
 function localName(field: string, textBefore: string, argumentBefore: string | undefined): string {
   const [, kind = '', rest = ''] = /^(env|values|secrets|headers|auth\.headers|auth|args|url)\.(.*)$/s.exec(field) ?? []
   if (kind !== 'args' && kind !== 'url') return rest || field

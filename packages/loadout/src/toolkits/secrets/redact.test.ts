@@ -24,7 +24,7 @@ describe('redaction of an encoded secret', () => {
   ])('%s', (_, message) => {
     const masked = redact(`failed: ${message} at`, [secret])
     expect(masked).toContain('•••')
-    // What is left is less than the text around the secret, and one character at its end.
+    // Only the surrounding text and one character of the secret may remain.
     expect(Buffer.from(masked, 'base64').toString()).not.toContain('word')
     expect(masked.length).toBeLessThan(`failed: ${message} at`.length)
   })

@@ -1,17 +1,16 @@
 /**
- * Takes known secrets out of a text: as they are, line by line, without the scheme or the URL around them, and each of that
- * as JSON, a URL or base64 write it. A text may have been cut: what is left of a secret at its ends goes too. What is a key
- * by its form goes, whoever's it is.
+ * Redacts known secrets in a text: verbatim, by line, without their scheme or URL, and each of these in JSON, URL and
+ * base64 encoding. Fragments at the ends of a cut text are masked too, and so is every key by its form.
  */
 import { isStrong, maskKeyForms } from './looks-secret.ts'
 
 const MIN_LENGTH = 4
-/** A shorter text is masked only where it is a word of its own. */
+/** A shorter text is masked only as a whole word. */
 const MIN_SUBSTRING_LENGTH = 8
-/** Shorter ones, written in another way, could be any text. */
+/** Shorter encodings would match ordinary text. */
 const MIN_ENCODED_LENGTH = 8
 const MIN_PART_LENGTH = 8
-/** What stands in place of a secret wherever something is shown. */
+/** Replaces a secret in all output. */
 export const MASK = '•••'
 
 export function redact(text: string, secrets: readonly string[]): string {
@@ -24,7 +23,7 @@ export function redact(text: string, secrets: readonly string[]): string {
   return maskKeyForms(masked, MASK)
 }
 
-/** The text with a mask in place of each form. The longest forms come first. */
+/** Masks each form; the longest forms come first. */
 export function maskForms(text: string, forms: readonly string[]): string {
   let masked = text
   for (const form of forms)
@@ -48,11 +47,11 @@ function maskWords(text: string, form: string): string {
   return masked + text.slice(from)
 }
 
-/** The forms of a list of secrets, the longest first. */
+/** Forms of several secrets, longest first. */
 export const formsOf = (secrets: readonly string[]): readonly string[] =>
   [...new Set(secrets.flatMap(secretForms))].sort((a, b) => b.length - a.length)
 
-/** The same for every text and name of a JSON value. A value without a secret is given back as it is, not as a copy. */
+/** Masks every text and key of a JSON value. Returns the same object when nothing is masked. */
 export function maskDeep(value: unknown, forms: readonly string[]): unknown {
   if (typeof value === 'string') return maskForms(value, forms)
   if (typeof value !== 'object' || value === null) return value
@@ -66,13 +65,13 @@ export function maskDeep(value: unknown, forms: readonly string[]): unknown {
   return isSame ? value : Object.fromEntries(masked)
 }
 
-/** The texts in which a secret is looked for, the longest first. What is shorter than a secret can be is none. */
+/** Texts to search for, longest first. Forms below the minimum length are dropped. */
 export function secretForms(secret: string): string[] {
   const forms = new Set(secretParts(secret).flatMap(encodings))
   return [...forms].filter((form) => form.length >= MIN_LENGTH).sort((a, b) => b.length - a.length)
 }
 
-/** It, and what is secret in it by itself. */
+/** The secret, and its parts that are secret by themselves. */
 function secretParts(secret: string): string[] {
   const lines = secret.includes('\n')
     ? secret
@@ -84,11 +83,11 @@ function secretParts(secret: string): string[] {
   const basic = scheme.toLowerCase() === 'basic' ? decodeBase64(credentials) : ''
   const password = secret.includes('://') ? (URL.parse(secret)?.password ?? '') : ''
   const parts = [secret, ...lines, credentials, basic, basic.slice(basic.indexOf(':') + 1), password]
-  // In a URL secrets are kept as they are written there.
+  // Secrets in a URL are stored in their encoded form.
   return [...new Set([...parts, ...parts.map(decodeUrl)])].filter((part) => part !== '')
 }
 
-/** Of several lines each that is a secret by itself: without white space, long and varied. */
+/** A line is masked by itself when it is long, varied and has no white space. */
 const isPart = (line: string) => !/\s/.test(line) && isStrong(line)
 
 function encodings(text: string): string[] {
@@ -100,7 +99,7 @@ function encodings(text: string): string[] {
   return [...plain, url, url.replaceAll('%20', '+'), ...base64, ...base64Url]
 }
 
-/** The part of its base64 that is the same whatever stands around it, with so many bytes before it in its group of three. */
+/** The base64 that does not depend on its surroundings, for `before` bytes before it in its group of three. */
 function base64Within(text: string, before: number): string {
   const bytes = new TextEncoder().encode(text)
   let binary = '\0'.repeat(before)
@@ -108,7 +107,7 @@ function base64Within(text: string, before: number): string {
   return btoa(binary).slice(Math.ceil((before * 8) / 6), Math.floor((binary.length * 8) / 6))
 }
 
-/** The text may end within a secret, or begin within one. */
+/** The text may be cut inside a secret at either end. */
 function maskCutEnds(text: string, form: string): string {
   const longest = Math.min(form.length - 1, text.length)
   let masked = text

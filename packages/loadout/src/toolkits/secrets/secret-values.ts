@@ -1,15 +1,15 @@
 /**
  * Decides which values of a toolkit are masked in errors, results, logs and the audit log. Every environment and header
- * value is sealed at rest; only those that are secrets by declaration, name or form are masked in texts. URLs, hosts,
- * paths, user names and switches stay readable, and so does whatever is shorter than eight characters or has no entropy,
- * unless its field is declared secret.
+ * value is encrypted at rest; only values that are secret by declaration, name or form are masked in texts. URLs,
+ * hosts, paths, user names and switches stay readable, and so do values below eight characters or without entropy,
+ * unless their field is declared secret.
  */
 import type { Server } from '../../schema/toolkit/server.ts'
 import { isSecretName, isStrong, looksSecret } from './looks-secret.ts'
 import { maskUrl, PLACEHOLDER } from './url-secrets.ts'
 
 const NAMED = /^(?:env|headers|values)\.(.+)$/s
-/** Fields that hold nothing but a secret: tokens, client secrets, a custom toolkit's secrets, secret inputs. */
+/** Fields that contain only a secret: tokens, client secrets, a custom toolkit's secrets, secret inputs. */
 const DECLARED = /^(?:secrets\.|auth\.(?!headers\.)|(?:args|url)\.input\d+$)/
 const CONTEXT_PREFIX = 'carried.'
 const MIN_DECLARED_LENGTH = 4
@@ -19,19 +19,19 @@ const MAX_JSON_DEPTH = 8
 /** `Server=db;Password=hunter22;` */
 const PAIR = /(?:^|[;\s])([\w -]{1,60})=([^;\s]+)/g
 
-/** The texts to mask, each whole. `opened` has the values by field. */
+/** Texts to mask. `opened` has the values by field. */
 export function secretValues(opened: Readonly<Record<string, string>>): readonly string[] {
   return [...new Set(Object.entries(opened).flatMap(([field, value]) => secretsIn(field, value)))]
 }
 
-/** Whether a stored field counts as a secret for people, by what its name says: a `PATH` in `env` does not. */
+/** Whether a stored field counts as a secret by its name: `PATH` in `env` does not. */
 export function isSecretField(field: string): boolean {
   const path = withoutContextPrefix(field)
   const name = NAMED.exec(path)?.[1]
   return name === undefined || isSecretName(name)
 }
 
-/** The fields of a record whose placeholders stand for secrets, each once. */
+/** Fields whose placeholders are secrets, without duplicates. */
 export const secretFieldsOf = (server: Server): string[] =>
   [...new Set([...JSON.stringify(server).matchAll(PLACEHOLDER)].map(([, field = '']) => field))].filter(isSecretField)
 
@@ -42,7 +42,7 @@ function secretsIn(field: string, value: string): string[] {
   const path = withoutContextPrefix(field)
   if (DECLARED.test(path)) return value.length >= MIN_DECLARED_LENGTH ? [value] : []
   const name = NAMED.exec(path)?.[1]
-  // An argument, a part of a URL or a sign-in header was taken out of the record because it looked like a secret.
+  // An argument, URL part or sign-in header was extracted because it looked like a secret.
   return valueSecrets(value, name === undefined || isSecretName(name), 0)
 }
 
@@ -54,7 +54,7 @@ function valueSecrets(value: string, isNamed: boolean, depth: number): string[] 
   return [...linesOf(value).filter(looksSecret), ...inside]
 }
 
-/** A URL stays readable but for its credentials. */
+/** A URL stays readable except for its credentials. */
 function secretsOfUrl(value: string): string[] | undefined {
   if (!/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(value)) return undefined
   const parts: string[] = []
@@ -65,7 +65,7 @@ function secretsOfUrl(value: string): string[] | undefined {
   return maskUrl(value, take) === undefined ? undefined : parts.filter(isStrong)
 }
 
-/** A service account's key file, for example: its own names say which of its values are secret. */
+/** JSON such as a service account key file: its own keys say which values are secret. */
 function insideJson(value: string, depth: number): string[] | undefined {
   if (!/^\s*[{[]/.test(value) || value.length > MAX_JSON_LENGTH) return undefined
   try {
@@ -91,5 +91,5 @@ const insidePairs = (value: string): string[] =>
 const linesOf = (value: string) =>
   value.includes('PRIVATE KEY-----') ? [value] : value.split(/\r?\n/).map((line) => line.trim())
 
-/** Base64 may begin with a slash, too. */
+/** Base64 may begin with a slash too. */
 const isPath = (value: string) => PATH.test(value) && !value.split(/[\\/]/).some(looksSecret)

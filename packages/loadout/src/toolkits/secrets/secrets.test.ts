@@ -7,7 +7,7 @@ const work = newWork()
 
 const SECRET = 'sk-live-4f9aB2c8D1e7F6a5'
 
-/** Where a secret can stand in a server record. */
+/** Positions of secrets in a server record. */
 const PLACES: Record<string, object> = {
   'an environment value': { command: 'x', env: { PLAIN: SECRET } },
   'a flag and its value': { command: 'x', args: ['--api-key', SECRET] },
@@ -54,7 +54,7 @@ describe('takeSecrets', () => {
       expect(Object.values(taken.secrets).join()).toContain(SECRET.slice(8).replaceAll('-', ''))
       expect(normal(fillSecrets(taken.server, taken.secrets))).toEqual(normal(server))
 
-      // What was shown comes back: everything is kept, nothing is taken anew.
+      // A record with placeholders comes back: every secret is retained, and none is extracted again.
       const again = takeSecrets(readServer(taken.server), Object.keys(taken.secrets))
       expect(again.server).toEqual(taken.server)
       expect(again.secrets).toEqual({})

@@ -1,8 +1,8 @@
 /**
- * Takes the secrets out of a server record and leaves `${secret:field}` in their place, so that what is stored, shown
- * and logged has none. Every environment and header value, every value of a template, and what a custom toolkit has as secrets, counts as one; in arguments and URLs what looks like one.
- * A placeholder that comes back in means: keep what is stored. It is taken only where that secret stood. Who gives the
- * secrets beside the record (an import) can name only those.
+ * Extracts the secrets of a server record and leaves `${secret:field}` placeholders, so that stored, shown and logged
+ * records contain none. Environment, header and template values and the secrets of custom toolkits always count;
+ * arguments and URL parts count when they look secret. A placeholder in the input keeps the stored secret, and only in
+ * its own field. With inline secrets (an import), placeholders refer only to those.
  */
 import { HostError } from '../../errors.ts'
 import type { Auth, CustomServer, RemoteServer, Server, StdioServer } from '../../schema/toolkit/server.ts'
@@ -13,11 +13,11 @@ export interface TakenSecrets {
   server: Server
   /** New secrets by field. */
   secrets: Record<string, string>
-  /** Fields whose stored secret stays. What is in neither is to be cleared. */
+  /** Fields whose stored secret is retained. Fields in neither list are cleared. */
   retained: string[]
 }
 
-/** With `given` the placeholders of the record mean those secrets, and none that is stored. */
+/** With `inlineSecrets`, placeholders refer to these and never to stored secrets. */
 export function takeSecrets(
   server: Server,
   stored: readonly string[],
@@ -27,7 +27,7 @@ export function takeSecrets(
   return { server: extractor.server(server), secrets: extractor.secrets, retained: extractor.retained }
 }
 
-/** The record with its secrets put back, for a connection. */
+/** Puts the secrets back into the record, for a connection. */
 export function fillSecrets(server: Server, secrets: Readonly<Record<string, string>>): Server {
   const fill = (value: unknown): unknown => {
     if (typeof value === 'string')
@@ -36,7 +36,7 @@ export function fillSecrets(server: Server, secrets: Readonly<Record<string, str
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner)]))
   }
-  // Its code is not filled: what looks like a placeholder there is the code's own.
+  // Code is not filled: a placeholder-like text there belongs to the code.
   if (server.type === 'custom') return server.secrets ? { ...server, secrets: fill(server.secrets) as Pairs } : server
   return fill(server) as Server
 }
@@ -124,7 +124,7 @@ class SecretExtractor {
     return value === '' ? '' : placeholder
   }
 
-  // `--token X`, `--api-key=X`, `GITHUB_TOKEN=X`, `Authorization: Bearer X`, a URL with X in it, or X by itself.
+  // `--token X`, `--api-key=X`, `GITHUB_TOKEN=X`, `Authorization: Bearer X`, a URL with X in it, or X alone.
   #argument(arg: string, before: string | undefined): string {
     const hasPlaceholders = this.#retainPlaceholders('args', arg)
     const take = (secret: string) => this.#replacePart('args', secret)
@@ -147,7 +147,7 @@ class SecretExtractor {
     return masked
   }
 
-  /** Whether there were any. Each must stand where its secret stood. */
+  /** Returns whether there were placeholders. Each must be in the field of its secret. */
   #retainPlaceholders(prefix: string, text: string): boolean {
     const fields = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] as string)
     for (const field of fields) {
@@ -174,7 +174,7 @@ class SecretExtractor {
 
 const placeholderFor = (field: string) => `\${secret:${field}}`
 
-/** The value is not quoted: a secret may stand beside the placeholder. */
+/** The value is not quoted: a secret may follow the placeholder. */
 function missing(path: string): HostError {
   const detail = `The placeholder in "${path}" names no secret that is stored for this field.`
   return new HostError('secret-missing', {

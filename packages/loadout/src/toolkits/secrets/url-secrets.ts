@@ -1,16 +1,16 @@
 /**
- * Takes the secrets out of a URL by their place in it, never by looking for their text: a secret may be written in more
- * than one way, and may be part of something else. Placeholders that stand in it already stay.
+ * Extracts secrets from a URL by position, never by text search: a secret may have several encodings or be part of
+ * another text. Existing placeholders stay.
  */
 import { isSecretName, looksSecret } from './looks-secret.ts'
 
 export const PLACEHOLDER = /\$\{secret:([^}]+)\}/g
 
-/** `take` stores a secret and gives the placeholder for it. Undefined where the text is no URL with an authority. */
+/** `take` stores a secret and returns its placeholder. Undefined when the text is no URL with an authority. */
 export function maskUrl(text: string, take: (secret: string) => string): string | undefined {
   const placeholders: string[] = []
   const mark = markFor(text)
-  // Placeholders hold characters that no URL does; a mark stands for each while it is read.
+  // Placeholders contain characters that are invalid in URLs, so markers replace them during parsing.
   const readable = text.replace(PLACEHOLDER, (placeholder) => `${mark}${placeholders.push(placeholder) - 1}x`)
   const url = readable.includes('://') ? URL.parse(readable) : null
   if (!url) return undefined
@@ -35,7 +35,7 @@ export function maskUrl(text: string, take: (secret: string) => string): string 
     .join('&')
   const hash = mask(url.hash.slice(1), looksSecret(decode(url.hash.slice(1))))
   const masked = `${url.protocol}//${userinfo}${url.host}${path}${query === '' ? '' : `?${query}`}${hash === '' ? '' : `#${hash}`}`
-  // Without a secret of its own it stays as it was written.
+  // A URL without secrets is returned as written.
   return taken ? restore(masked, mark, placeholders) : text
 }
 

@@ -1,6 +1,6 @@
 /**
- * Toolkits from a file: the first of some paths that exists, read again when it changes. Node only. A file that cannot be
- * read or understood changes nothing: what it last said well stays, and what is wrong is told by line.
+ * Toolkits from the first existing file of a list, reloaded on change. Node only. A file that cannot be read or parsed
+ * changes nothing: the last valid content stays, and problems have a line number.
  */
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -10,15 +10,15 @@ import { lineAtPath, readConfigText } from '../../schema/read/read-config-text.t
 import type { SourceRead, ToolkitSource } from './sources.ts'
 
 export interface FileSourceOptions {
-  /** The first that exists is used. */
+  /** The first existing path is used. */
   paths: readonly string[]
-  /** How often the file is looked at. @default 500 */
+  /** Poll interval in ms. @default 500 */
   pollMs?: number
 }
 
 const MIN_SETTLE_MS = 50
 
-/** Under which of these a file has its servers; without any, the file itself is the map. */
+/** Keys of the server map; without any, the file itself is the map. */
 const WRAPPERS = ['mcpServers', 'servers']
 
 export function fileSource({ paths, pollMs = 500 }: FileSourceOptions): ToolkitSource {
@@ -31,12 +31,12 @@ export function fileSource({ paths, pollMs = 500 }: FileSourceOptions): ToolkitS
       let timer: ReturnType<typeof setTimeout> | undefined
       const poll = async () => {
         const now = await statFirst(candidates)
-        // Editors put a new file in the place of the old one: it is gone for a moment, and only for that.
+        // Editors replace a file, so it may be missing for a moment.
         const settled = now.path === current.path || (await isUnchanged(candidates, now, pollMs))
         if (now.mark !== current.mark && settled) {
           const before = current.path
           current = now
-          // What goes wrong in taking it is told by whoever takes it; the next change is another chance.
+          // The receiver reports its own errors; the next change retries.
           await onRead(await readSource(now, before)).catch(() => {})
         }
         if (!stopped) timer = setTimeout(poll, pollMs).unref()
@@ -54,7 +54,7 @@ interface FileStatus {
   path: string | undefined
   /** Changes whenever the file does. */
   mark: string
-  /** Why it cannot even be looked at. */
+  /** Why the path cannot be read. */
   problem?: string
 }
 
@@ -78,7 +78,7 @@ async function isUnchanged(candidates: readonly string[], { path }: FileStatus, 
   return (await statFirst(candidates)).path === path
 }
 
-/** `before` is the file that was read last: where another is used now, what it said is over. */
+/** `before` is the previously read file; when another one is used now, its toolkits are removed. */
 async function readSource({ path, problem }: FileStatus, before: string | undefined): Promise<SourceRead> {
   const replaces = before !== undefined && before !== path ? { replaces: before } : {}
   if (path === undefined) return replaces
@@ -94,7 +94,7 @@ async function readSource({ path, problem }: FileStatus, before: string | undefi
   }
 }
 
-/** The records of a config in the common shape. */
+/** Records of a config in a common format. */
 export function recordsIn(config: unknown): { records: Record<string, unknown>; prefix: string[] } {
   if (!isObject(config)) throw new HostError('invalid-json', { detail: 'must be an object with "mcpServers"' })
   const wrapper = WRAPPERS.find((key) => isObject(config[key]))

@@ -1,4 +1,4 @@
-/** The files of local work: an explicit path, the one that a setting names, and `./mcp-secret.json`. Node only. */
+/** Local config files: an explicit path, the one of `MCP_SECRET_PATH`, and `./mcp-secret.json`. Node only. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { HostError } from '../../errors.ts'
@@ -6,9 +6,9 @@ import { readConfigText } from '../../schema/read/read-config-text.ts'
 import { recordsIn } from './file-source.ts'
 
 export interface LocalFilesOptions {
-  /** What `MCP_SECRET_PATH` says. */
+  /** Value of `MCP_SECRET_PATH`. */
   secretPath?: string | undefined
-  /** The folder that relative paths begin at. @default the process's own */
+  /** Base folder of relative paths. @default the working directory */
   folder?: string
 }
 

@@ -1,8 +1,8 @@
 /**
- * Toolkits that are defined outside the database: by a file, or in the code that makes the host. They are kept at the app
- * tier, marked with their source, and read-only everywhere else. A source that breaks keeps what it last said well; an
- * entry that goes away from a source that can be read goes away here, with its tools and credentials. That a source is not
- * there at all takes nothing away, unless it was there before: another host may have it, and this one be started elsewhere.
+ * Toolkits that are defined outside the database: by a file or by `createHost`. They are stored at the app tier with
+ * their source and are read-only elsewhere. A broken source keeps its last valid toolkits. An entry that leaves a
+ * readable source is removed with its tools and credentials. An absent source removes nothing unless it was present
+ * before, because another host may have it.
  */
 import { HostError } from '../../errors.ts'
 import { slugFrom } from '../../schema/ids.ts'
@@ -14,39 +14,38 @@ import { fillSecrets } from '../secrets/secrets.ts'
 import { optionsOf, type StoredToolkit } from '../stored-toolkit.ts'
 
 export interface ToolkitSource {
-  /** Tells what the source says, now and whenever it changes. Resolves after the first time. */
+  /** Reports the content now and on each change. Resolves after the first report. */
   follow(onRead: (read: SourceRead) => Promise<void>): Promise<() => void>
 }
 
 export interface SourceRead {
-  /** What the toolkits are marked with: the path of the file, `createHost({ mcpServers })`. None where there is none. */
+  /** Source name of the toolkits: the file path, or `createHost({ mcpServers })`. Absent when there is no source. */
   source?: string
-  /** Records by name, in any spelling; undefined where the source cannot be read. */
+  /** Records by name, in any spelling; undefined when the source cannot be read. */
   records?: Record<string, unknown>
-  /** Whether entries that are not in `records` are over. @default true */
+  /** Whether entries that are not in `records` are removed. @default true */
   complete?: boolean
-  /** A source that was read before, and whose word is over. */
+  /** Previously read source that this one replaces. */
   replaces?: string
-  /** What is wrong with it. */
   problems?: SourceProblem[]
-  /** The line of an entry, where the source has lines. */
+  /** Line of an entry, when the source has lines. */
   lineOf?: (path: readonly string[]) => number | undefined
 }
 
-/** What is wrong in a source, and where. */
+/** A problem in a source, with its location. */
 export interface SourceProblem {
   source: string
-  /** The entry; none where the whole source is broken. */
+  /** The entry; absent when the whole source is invalid. */
   entry?: string
   line?: number
   message: string
 }
 
 export interface Sources {
-  /** Once every source was read for the first time. Later calls wait for the same. */
+  /** Resolves once every source was read for the first time. */
   ready(): Promise<void>
   problems(): readonly SourceProblem[]
-  /** Whether a source of this host defines the toolkit now. */
+  /** Whether a source of this host currently defines the toolkit. */
   defines(source: string, id: string): boolean
   close(): Promise<void>
 }
@@ -60,7 +59,7 @@ export interface SourceDeps {
 const APP = { tier: 'app' } as const
 
 export function createSources(deps: SourceDeps, sources: readonly ToolkitSource[]): Sources {
-  /** What each source said last: what is wrong, and which toolkits it defines. */
+  /** Last state per source: problems and defined toolkits. */
   const states = new Map<ToolkitSource, SourceState>()
   let queue: Promise<unknown> = Promise.resolve()
   let started: Promise<Array<() => void>> | undefined
@@ -71,12 +70,12 @@ export function createSources(deps: SourceDeps, sources: readonly ToolkitSource[
     const found = [...(read.problems ?? [])]
     const applied = read.records && read.source !== undefined ? await apply(deps, read.source, read) : undefined
     if (applied) found.push(...applied.problems)
-    // What cannot be read now still defines what it did.
+    // A source that cannot be read keeps its toolkits.
     const ids = applied?.ids ?? (read.source === undefined ? new Set<string>() : (before?.ids ?? new Set<string>()))
     states.set(source, { source: read.source, ids, problems: found })
     for (const problem of found) deps.onProblem?.(problem)
   }
-  // One at a time: two sources that name the same toolkit must not cross.
+  // Sequential: two sources with the same toolkit must not interleave.
   const onRead = (source: ToolkitSource) => (read: SourceRead) => {
     const done = queue.then(() => applyRead(source, read))
     queue = done.catch(() => {})
@@ -125,7 +124,7 @@ async function removeAll(deps: SourceDeps, source: string): Promise<void> {
     await deps.registry.remove(stale.uscoId, APP, source).catch(ignoreMissing)
 }
 
-/** Brings what is stored to what the source says. Gives what it defines, and what could not be brought. */
+/** Updates storage to the content of the source. Returns the defined ids and the problems. */
 async function apply(
   deps: SourceDeps,
   source: string,
@@ -168,7 +167,7 @@ interface Entry {
 async function upsert(deps: SourceDeps, { source, id, name, record }: Entry): Promise<void> {
   const input = { id, name, ...(record as object) }
   const before = await deps.registry.appStored()
-  // An entry that got another id is another toolkit; its name must be free first.
+  // An entry with a new id is a new toolkit; its name must be free first.
   const renamed = before.find(
     (stored) => stored.toolkit.source === source && stored.toolkit.name === name && stored.toolkit.id !== id,
   )
@@ -179,15 +178,15 @@ async function upsert(deps: SourceDeps, { source, id, name, record }: Entry): Pr
       detail: `the app has a toolkit "${id}" already, from ${existing.toolkit.source ?? 'an operator'}`,
     })
   const { input: serializable, functions } = takeFunctions(input)
-  // Functions live in this process: they are given anew each time.
+  // Functions live in this process, so they are bound each time.
   if (existing && (await isSame(deps, existing, serializable))) return deps.registry.bind(existing, functions)
   await deps.registry.register(input, APP, { source })
 }
 
-/** Nothing is written where nothing changed, so that a restart closes no connection and asks nobody to look anew. */
+/** Writes nothing when nothing changed, so that a restart closes no connection and triggers no discovery. */
 async function isSame(deps: SourceDeps, existing: StoredToolkit, input: unknown): Promise<boolean> {
   const { toolkit: wanted } = readToolkit(input, { defaults: await deps.registry.defaults() })
-  // Where the key of the secrets is lost, writing them anew mends it.
+  // When the secrets' key is lost, writing them again fixes it.
   const secrets = await deps.secrets({ userId: existing.userId, toolkit: existing.uscoId }).catch(() => undefined)
   if (!secrets) return false
   const { toolkit } = existing
@@ -198,11 +197,11 @@ async function isSame(deps: SourceDeps, existing: StoredToolkit, input: unknown)
 }
 
 function ignoreMissing(error: unknown): void {
-  // Another process that reads the same source was faster.
+  // Another process with the same source removed it first.
   if (!HostError.is(error) || error.code !== 'not-found') throw error
 }
 
-/** Records that the app's code gives. Another host over the same storage may be given others, so nothing is over. */
+/** Records from app code. Another host on the same storage may have other records, so none are removed. */
 export function inlineSource(source: string, records: Record<string, unknown>): ToolkitSource {
   return {
     async follow(onRead) {
