@@ -1,4 +1,6 @@
-/** How a host searches, made of what an app gives: words always, meaning where there is a source of it, and what users did. */
+/**
+ * Creates the search of a host: by words, by meaning when there is a vector source, and with the usage of each user.
+ */
 import type { ReadCache, Storage } from '../storage/storage.ts'
 import { createSearcher, type MeasuredSearcher } from './searcher.ts'
 import { createToolUsage, type ToolUsage, type ToolUsageDeps } from './usage/tool-usage.ts'
@@ -7,13 +9,13 @@ import { type Embedder, type EmbedTexts, readEmbedder } from './vectors/embedder
 import { createToolVectors, type ToolVectors } from './vectors/tool-vectors.ts'
 
 export interface SearchSetup {
-  /** Word vectors, for meaning offline; false: by words alone. @default those that come with the library */
+  /** Word vectors for offline semantic search; false disables them. @default the bundled vectors */
   vectors?: VectorSource | undefined
-  /** Any model that embeds. It comes before word vectors; where it does not answer, they are used, and that is told. */
+  /** Embedding model, preferred over word vectors. When it fails, word vectors are used with a warning. */
   embedder?: Embedder | EmbedTexts | undefined
-  /** How long a search waits for the embedder. @default 1500 */
+  /** How long a search waits for the embedder, in ms. @default 1500 */
   embedderWaitMs?: number | undefined
-  /** Whether calls that go well make a user's later searches better. Each user may say no for themselves. @default true */
+  /** Whether successful calls improve the user's later searches. Each user can opt out. @default true */
   learn?: boolean | undefined
 }
 
@@ -36,7 +38,7 @@ export function createSearch(
   return { searcher, learned }
 }
 
-/** Vectors are kept by the embedder's name, where it has one. */
+/** Vectors are stored under the embedder's name, if it has one. */
 export function vectorsBy(
   source: Embedder | EmbedTexts,
   { storage, waitMs }: { storage?: Storage | undefined; waitMs?: number | undefined },

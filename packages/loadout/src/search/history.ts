@@ -1,18 +1,18 @@
 /**
- * What a conversation says of the tools that its next prompt needs: its last words, and the tools that were called in it. The
- * messages are of whatever SDK the app uses; only what they share is read, and what is not understood is passed over.
+ * Extracts search hints from a conversation: its last words, and the tools that were called. Messages may come from any
+ * SDK; unknown parts are ignored.
  */
 import type { History } from '../schema/toolkit/selection.ts'
 
 const MAX_PARTS = 200
-/** Older words are about something else. */
+/** Older words are about other topics. */
 const LAST_WORDS = 2000
 const LAST_MESSAGES = 6
 
 export interface HistoryHints {
-  /** The last words, the newest first. */
+  /** Last words, newest first. */
   text: string
-  /** Names that tools were called by. */
+  /** Names of called tools. */
   called: Set<string>
 }
 
@@ -37,7 +37,7 @@ function partsOf(message: History[number]): Part[] {
   const candidates = [content, parts, calls]
     .flatMap((value) => (Array.isArray(value) ? value : [value]))
     .slice(0, MAX_PARTS)
-  // A message may itself be the call: OpenAI's `function_call` items are.
+  // A message may itself be the call, such as OpenAI's `function_call` items.
   return [...candidates, message].filter(isPart)
 }
 
@@ -50,7 +50,7 @@ function textOf(part: Part): string {
   return typeof part.text === 'string' ? part.text : ''
 }
 
-/** Of the AI SDK (`tool-call`), Anthropic (`tool_use`) and OpenAI (`function_call`, `tool_calls`). */
+/** AI SDK (`tool-call`), Anthropic (`tool_use`) and OpenAI (`function_call`, `tool_calls`). */
 function namesOf(part: Part): string[] {
   if (typeof part === 'string') return []
   const { type, toolName, name, function: called } = part
@@ -58,6 +58,6 @@ function namesOf(part: Part): string[] {
   if ((type === 'tool_use' || type === 'function_call') && typeof name === 'string') return [name]
   if (type === 'function' && typeof called === 'object' && called !== null && 'name' in called)
     return [String(called.name)]
-  // The AI SDK's UI messages have the name in the type.
+  // UI messages of the AI SDK have the name in the type.
   return typeof type === 'string' && type.startsWith('tool-') && 'toolCallId' in part ? [type.slice(5)] : []
 }

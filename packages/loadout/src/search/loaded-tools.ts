@@ -1,6 +1,6 @@
 /**
- * What a thread has loaded: tools that were found once and stay for the steps and prompts after it. It widens nothing: a
- * loaded tool that is no longer carried is not chosen. Bounded: of those that nobody keeps, the longest unused go first.
+ * Tools that a thread loaded: found once, then selected for later steps and prompts. They grant nothing: a loaded tool
+ * that is no longer in the loadout is not selected. Bounded: the longest unused that are not sticky are evicted first.
  */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -16,29 +16,29 @@ export interface ThreadScope {
 }
 
 export interface LoadedTools {
-  /** In the order in which they were loaded. */
+  /** In loading order. */
   list(scope: ThreadScope): Promise<readonly LoadedTool[]>
   load(scope: ThreadScope, refs: readonly string[], options?: LoadOptions): Promise<void>
-  /** These, or all that the thread loaded. */
+  /** Unloads these, or all tools of the thread. */
   unload(scope: ThreadScope, refs?: readonly string[]): Promise<void>
-  /** A tool of the thread was used: where it is loaded, that is written a moment later. */
+  /** Records a use of a loaded tool. Written in the background. */
   touch(scope: ThreadScope, ref: string): void
-  /** Writes what there is. */
+  /** Writes pending uses. */
   flush(): Promise<void>
 }
 
 export interface LoadOptions {
-  /** Keeps them until they are unloaded; without it, what is kept stays kept. */
+  /** Keeps them until they are unloaded. Undefined keeps the current flag. */
   sticky?: boolean | undefined
-  /** The first of them that find room, instead of all or none. */
+  /** Loads as many as fit, in order, instead of all or none. */
   asRoom?: boolean | undefined
-  /** Refs that there are: what is loaded of toolkits that are gone takes no room. @default all that are loaded */
+  /** Existing refs: loaded tools of removed toolkits take no room. @default all loaded tools */
   existing?: ReadonlySet<string> | undefined
 }
 
-/** More would be most of a context again. */
+/** More would fill the context again. */
 const MAX_LOADED = 50
-/** What is gone may come back: it is kept as long as there is not too much of it. */
+/** Unavailable tools may come back, so a bounded number is kept. */
 const MAX_UNAVAILABLE = 100
 const FLUSH_MS = 1000
 const MAX_PENDING = 10_000
@@ -48,7 +48,7 @@ export function createLoadedTools(deps: { storage: Storage; cache: ReadCache; ev
   const { storage, cache, events } = deps
   const uses = new UsageWriter(storage)
   const change = async (scope: ThreadScope, work: (tx: Transaction) => Promise<Changed>) => {
-    // What was used last decides what goes.
+    // Eviction depends on the last use, so pending uses are written first.
     await uses.flush()
     const { loaded, unloaded } = await retryOnConflict(() => storage.transaction({ userId: scope.userId }, work))
     for (const ref of loaded) events.emit({ type: 'tool-loaded', ...scope, ref })
@@ -114,7 +114,7 @@ async function rowsOf(tx: Transaction, { userId, threadId }: ThreadScope): Promi
   return [...rows].sort((a, b) => +a.loadedAt - +b.loadedAt || (a.ref < b.ref ? -1 : 1))
 }
 
-/** What of `refs` is taken, and which rows go for it: the longest unused that nobody keeps. */
+/** Accepted refs, and the rows that are evicted for them: the longest unused that are not sticky. */
 function roomFor(
   refs: readonly string[],
   rows: readonly LoadedToolRow[],
@@ -145,7 +145,7 @@ const tooMany = () =>
     errors: [{ path: 'refs', message: `would be more than ${MAX_LOADED} in all` }],
   })
 
-/** When loaded tools were used, written behind the calls. What cannot be written is let go. */
+/** Writes last-used times in the background. Failed writes are dropped. */
 class UsageWriter {
   readonly #storage: Storage
   #pending = new Map<string, { scope: ThreadScope; usedAt: Map<string, Date> }>()

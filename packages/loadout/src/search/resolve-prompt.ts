@@ -1,4 +1,4 @@
-/** From a prompt to what the model gets with it: the loadout, searched, within a budget. */
+/** Resolves a prompt to a selection: searches the loadout within a token budget. */
 import type { z } from 'zod'
 import { BUILT_IN_NAMES, BUILT_IN_TOOLKIT } from '../loadout/built-in-entry.ts'
 import { capWarnings } from '../loadout/limit-warnings.ts'
@@ -19,14 +19,14 @@ export interface PromptScope {
   userId: string
   threadId?: string | undefined
   loadout: Loadout
-  /** The host's own tools that are there beside it. */
+  /** Built-in tools of the host. */
   own: readonly LoadoutEntry[]
   loaded: readonly LoadedTool[]
 }
 
 export interface Resolved {
   selection: SelectionData
-  /** For what is found later: what a definition costs, and what there may be in all. */
+  /** For tools that are found later: token count of a definition, and the total budget. */
   count: (entry: LoadoutEntry) => number
   maxTokens: number | undefined
   tokenizer: Tokenizer
@@ -34,30 +34,30 @@ export interface Resolved {
 
 export interface Resolver {
   resolve(scope: PromptScope, options: ResolveOptions): Promise<Resolved>
-  /** How well what is carried fits a prompt: a reason for each tool that waits to be found. */
+  /** Explains per deferred tool how well it matches a prompt. */
   fit(userId: string, loadout: Loadout, prompt: string): Promise<(entry: LoadoutEntry) => Reason | undefined>
-  /** `uscoId`s of the toolkits that a cap keeps first: those with loaded or called tools, then by the prompt. */
+  /** Toolkits that a cap keeps first: those with loaded or called tools, then by the prompt. */
   preferred(scope: Omit<PromptScope, 'own'>, options: ResolveOptions): Promise<string[]>
 }
 
 export interface ResolverDeps {
   searcher: Searcher
   preferences: Pick<PreferenceStore, 'get'>
-  /** @default the one of the model's family */
+  /** @default the tokenizer of the model's family */
   tokenizer?: Tokenizer | undefined
-  /** What tokens cost, for limits in money. @default nothing is known */
+  /** Token prices, for limits in money. @default none */
   prices?: Prices | undefined
 }
 
-/** Counting very many definitions for the first time must not hold a prompt up. */
+/** Counting many definitions for the first time must not delay a prompt. */
 const COUNTING_MS = 50
-/** No provider takes more that wait by their rank than these. */
+/** No provider takes more deferred tools than this. */
 const MAX_DEFERRED = 512
 const MAX_RANKED = 1000
 
 export function createResolver({ searcher, preferences, tokenizer, prices }: ResolverDeps): Resolver {
   const counters = new Map<string, DefinitionCounter>()
-  /** Counts are kept by tokenizer; families share one vocabulary but not its name. */
+  /** Counts are cached per tokenizer; families share a vocabulary but not its name. */
   const counterFor = async (model: string | undefined) => {
     const selectedTokenizer = tokenizer ?? (await tokenizerOf(model))
     const counter = counters.get(selectedTokenizer.name) ?? new DefinitionCounter(selectedTokenizer)
@@ -103,7 +103,7 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
         rest: found?.rest,
         maxTokens,
         count,
-        // Who wants no tools by themselves, or fewer than there are, gets none because they are few.
+        // With auto-loading off, or a lower limit, a small loadout is not sent as a whole.
         mayTakeAll: autoLoadTools && countDeferred(tools, loadedTools) <= input.limit,
       })
       const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
@@ -122,7 +122,7 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
   }
 }
 
-/** Toolkits that the cap keeps out, by their id. */
+/** Toolkits that the cap excludes, by id. */
 function droppedToolkits({ toolkits, droppedToolkits: ids }: Loadout): SelectionData['dropped'] {
   const reasonOf = (id: string) =>
     toolkits.find((toolkit) => toolkit.id === id && !toolkit.active)?.reasons.at(-1)?.detail
@@ -140,14 +140,14 @@ function fitOf(hit: { rank: number; score: number } | undefined): Reason {
 interface PromptSearch {
   userId: string
   loadout: Loadout
-  /** What may be chosen. */
+  /** Tools that may be selected. */
   tools: readonly LoadoutEntry[]
   callers: readonly AllowedCaller[]
   hints: HistoryHints
   loadedTools: readonly LoadedTool[]
 }
 
-/** What is sent anyway takes no place of what the prompt may bring. */
+/** Tools that are sent anyway do not count toward the prompt's limit. */
 function searchPrompt(
   searcher: Searcher,
   { userId, loadout, tools, callers, hints, loadedTools }: PromptSearch,
@@ -160,7 +160,7 @@ function searchPrompt(
   return searcher.search(loadout.entries, prompt, options)
 }
 
-/** What programs of ours may call is told in their declarations. */
+/** Tools for our own programs are in their declarations. */
 function callersOf({ callers, programs }: z.output<typeof resolveInput>): readonly AllowedCaller[] {
   const base = callers ?? DEFAULT_CALLERS
   return programs ? [...base, 'code'] : base
@@ -171,7 +171,7 @@ function countDeferred(tools: readonly LoadoutEntry[], loadedTools: readonly Loa
   return tools.filter((entry) => entry.deferred && !loadedRefs.has(entry.ref)).length
 }
 
-/** A model that called a tool may call it again: its definition stays. */
+/** A model may call a tool again, so definitions of called tools stay. */
 function calledIn(tools: readonly LoadoutEntry[], { called }: HistoryHints): LoadedTool[] {
   if (called.size === 0) return []
   return tools.filter((entry) => called.has(entry.modelName)).map(({ ref }) => ({ ref, sticky: false }))

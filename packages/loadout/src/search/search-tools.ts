@@ -1,6 +1,6 @@
 /**
- * `search_tools`: what a model calls to find more. It answers with signatures of one line; what it found is loaded, so that
- * the next step has the schemas. Where the tools of a step cannot change, `names` brings the schemas into the answer.
+ * `search_tools`: lets a model find more tools. It returns one-line signatures and loads the hits, so that the next
+ * step has their schemas. When the tools of a step cannot change, `names` returns the schemas.
  */
 import { z } from 'zod'
 import { builtInEntry } from '../loadout/built-in-entry.ts'
@@ -26,7 +26,7 @@ export const searchToolsInput = z
 
 const { $schema: _, ...inputSchema } = z.toJSONSchema(searchToolsInput, { io: 'input' })
 
-/** As a model gets it. */
+/** Manifest for the model. */
 export const SEARCH_TOOLS: ToolManifest = {
   name: 'search_tools',
   description:
@@ -46,18 +46,18 @@ const MAX_VALUES = 6
 const MAX_DEPTH = 3
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 const LINE_BREAK = /[\p{Cc}\p{Zl}\p{Zp}]/u
-/** What needs no quotes: no name of a property can look like what stands around it. */
+/** Names without quotes cannot be confused with the surrounding syntax. */
 const PLAIN_NAME = /^[\p{L}\p{N}_$@.-]+$/u
 
 /**
- * One line: `mcp_github_create_issue(owner: string, title?: string): Creates an issue.` A server wrote what it is made of: each
- * part of it is on one line, shows what it is, and is no longer than it may be.
+ * One line: `mcp_github_create_issue(owner: string, title?: string): Creates an issue.` Servers write these texts, so
+ * every part is on one line, visible and of bounded length.
  */
 export function signatureOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelName' | 'manifest'>): string {
   const { properties, required } = manifest.inputSchema
   const needed = new Set(Array.isArray(required) ? required : [])
   const entries = typeof properties === 'object' && properties !== null ? Object.entries(properties as JsonObject) : []
-  // What must be given comes first.
+  // Required arguments come first.
   const ordered = [...entries.filter(([name]) => needed.has(name)), ...entries.filter(([name]) => !needed.has(name))]
   const formatted: string[] = []
   let length = 0
@@ -87,7 +87,7 @@ function typeOf(schema: unknown, depth: number): string {
   return types.length === 0 ? 'any' : [...new Set(types)].join('|')
 }
 
-/** A value that can stand in a line as it is. */
+/** A value that fits on the line as it is. */
 const isInlineValue = (value: unknown) =>
   value === null ||
   ['number', 'boolean'].includes(typeof value) ||
@@ -102,7 +102,7 @@ function firstSentence(text: string): string {
   return oneLine(sentence.split(/(?<=[.!?。])\s/u, 1)[0] ?? '', MAX_SENTENCE_LENGTH)
 }
 
-/** Without what breaks a line or cannot be seen, and cut. */
+/** Removes line breaks and invisible characters, and truncates. */
 function oneLine(text: string, maxLength: number): string {
   const spaced = text.slice(0, 2 * maxLength).replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
   const line = cleanText(spaced).text.toWellFormed().trim()
@@ -115,7 +115,7 @@ function oneLine(text: string, maxLength: number): string {
     : line
 }
 
-/** What a model reads of what was found, and of what it has already and fits as well. */
+/** Search result for the model: new tools, and matching tools that it already has. */
 export function formatResults(found: readonly LoadoutEntry[], existing: readonly LoadoutEntry[] = []): string {
   const lines = (title: string, entries: readonly LoadoutEntry[]) =>
     entries.length === 0 ? [] : [title, ...entries.map((entry) => `- ${signatureOf(entry)}`)]
@@ -126,7 +126,7 @@ export function formatResults(found: readonly LoadoutEntry[], existing: readonly
   return sections.length === 0 ? 'No tool fits. Say it in other words, or go on without.' : sections.join('\n')
 }
 
-/** What a model reads where it asked for schemas: a line each. */
+/** Schemas for the model, one per line. */
 export function schemasText(found: readonly LoadoutEntry[], unknown: readonly string[]): string {
   const missing = unknown.length === 0 ? [] : [`There is no tool ${unknown.map((name) => `"${name}"`).join(', ')}.`]
   return [...found.map((entry) => inOneLine(definitionOf(entry))), ...missing].join('\n')
@@ -138,7 +138,7 @@ const inOneLine = (value: unknown) =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** What a model gave, as it was meant: models write null for what they leave out, numbers as texts, and numbers too large. */
+/** Normalizes model input: models write null for omitted fields, numbers as texts, and numbers that are too large. */
 export function readSearchInput(input: JsonObject): z.output<typeof searchToolsInput> {
   const fields = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
   const limit = typeof fields.limit === 'string' && fields.limit.trim() !== '' ? Number(fields.limit) : fields.limit

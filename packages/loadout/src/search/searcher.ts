@@ -1,6 +1,6 @@
 /**
- * Searches what a scope carries. A toolkit's tools are indexed once and shared by all who have them as they are; what a user did
- * before lies over that, for that user alone. Only what is carried is found, and the same state gives the same answer.
+ * Searches the tools of a scope. The tools of a toolkit are indexed once and shared; the usage of a user is an overlay
+ * for that user only. Only tools of the loadout are found, and the same state gives the same result.
  */
 import { HostError } from '../errors.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
@@ -20,52 +20,52 @@ import type { ToolVectors } from './vectors/tool-vectors.ts'
 import type { WordVectors } from './vectors/word-vectors.ts'
 
 export interface SearchOptions {
-  /** @default 'hybrid'; 'bm25' where there is nothing to know meaning by */
+  /** @default 'hybrid', or 'bm25' without a source of meaning */
   strategy?: Strategy | undefined
   /** @default 10 */
   limit?: number | undefined
-  /** Who searches: what they did before counts. */
+  /** User whose usage counts. */
   userId?: string | undefined
-  /** What was said before. It counts a little, and never more than what is asked. */
+  /** Previous text. It has a low weight. */
   context?: string | undefined
-  /** Who would call what is found: nothing is that none of them may. @default anybody */
+  /** Only tools that one of these callers may call. @default any */
   callers?: readonly AllowedCaller[] | undefined
-  /** Refs that whoever asks has already: they are found beside the limit. */
+  /** Refs that the caller already has; they do not count toward the limit. */
   existing?: ReadonlySet<string> | undefined
-  /** How many more are named behind those that are found. @default 0 */
+  /** Number of further refs to return after the hits. @default 0 */
   rest?: number | undefined
 }
 
-/** What anybody may say of a search. */
+/** Public search options. */
 export type SearchInput = Pick<SearchOptions, 'strategy' | 'limit' | 'context'>
 
 export interface Searcher {
-  /** The best of what is carried, best first. */
+  /** Best hits first. */
   search(entries: readonly LoadoutEntry[], text: string, options?: SearchOptions): Promise<SearchResult>
 }
 
 export interface SearchResult {
   hits: Hit[]
-  /** What comes behind them, best first, where it was asked for. */
+  /** Refs after the hits, best first, when requested. */
   rest?: readonly string[]
-  /** The one that was used. */
+  /** Strategy that was used. */
   strategy: Strategy
-  /** What did not go as it should: an embedder that does not answer. */
+  /** Warnings, for example when the embedder does not respond. */
   warnings?: readonly string[]
 }
 
 export interface SearcherDeps {
-  /** Meaning offline, where there is a source of it. */
+  /** Word vectors for offline meaning. */
   vectors?: (() => Promise<WordVectors | undefined>) | undefined
-  /** Meaning by an embedder. It comes before the vectors. */
+  /** Embedder, preferred over word vectors. */
   embedded?: ToolVectors | undefined
-  /** What users did. */
+  /** Usage of users. */
   learned?: Pick<ToolUsage, 'list'> | undefined
 }
 
-/** What only those who measure need. */
+/** For measurements. */
 export interface MeasuredSearcher extends Searcher {
-  /** Segments that all share, and the tools in them. */
+  /** Number of shared segments and their tools. */
   size(): Promise<{ segments: number; tools: number }>
 }
 
@@ -75,26 +75,26 @@ const WORDS_ONLY_WARNING =
   'There is nothing to know meaning by, neither vectors nor an embedder. Words alone were used.'
 const MAX_CONTEXT_LENGTH = 4000
 const MAX_HITS = 1000
-/** Vectors that could not be read are read again after so long. */
+/** Retry delay after a failed read of the vectors, in ms. */
 const RETRY_MS = 30_000
 const NO_REFS: ReadonlySet<string> = new Set()
-/** How much what was said before counts beside what is asked. */
+/** Weight of the previous text beside the query. */
 const CONTEXT_SHARE = 0.15
 
 export function createSearcher(deps: SearcherDeps = {}): MeasuredSearcher {
   return new IndexedSearcher(deps)
 }
 
-/** Made when it is first needed, because vectors are. */
+/** Created on first use, because vectors are loaded then. */
 interface Index {
   vectors: WordVectors | undefined
   segments: SegmentStore
   learned: UsageSegments
-  /** Where there should be vectors, and are not. */
+  /** Set when vectors should exist but cannot be read. */
   warning?: string | undefined
 }
 
-/** One search on its way. */
+/** State of one search. */
 interface RunningSearch {
   text: string
   context: string
@@ -136,7 +136,7 @@ class IndexedSearcher implements MeasuredSearcher {
     const ranked = top(segments, scores, {
       text,
       limit: limit + existing.size + rest,
-      // What stands in the user's own segment counts there, and in no other.
+      // A tool with usage counts in the user's overlay segment only.
       allow: (ref, at) => view.has(ref, callers) && (!own || (at === 0) === hasWords(used.get(ref))),
     })
     const end = endOf(ranked, { limit, existing })
@@ -153,7 +153,7 @@ class IndexedSearcher implements MeasuredSearcher {
     }
   }
 
-  /** A search does without what cannot be read of it. */
+  /** A search continues without usage that cannot be read. */
   async #usesOf(userId: string | undefined): Promise<UserUses> {
     const { learned } = this.#deps
     return userId === undefined || !learned ? [] : learned.list(userId).catch(() => [])
@@ -164,14 +164,14 @@ class IndexedSearcher implements MeasuredSearcher {
     return this.#index
   }
 
-  /** What cannot be read costs no search: words are used meanwhile, and it is read again. */
+  /** A failed read does not fail a search: words are used meanwhile, and the read is retried. */
   async #make(before: Promise<Index> | undefined): Promise<Index> {
     this.#retryAt = Number.POSITIVE_INFINITY
     try {
       return indexWith(await this.#deps.vectors?.())
     } catch (error) {
       this.#retryAt = Date.now() + RETRY_MS
-      // Where they are and what is wrong with them is nothing for whoever searches.
+      // The path and the cause of the failure are not for users.
       const warning = `The word vectors cannot be read (${error instanceof Error ? error.name : 'unknown'}).`
       return (await before) ?? { ...indexWith(undefined), warning }
     }
@@ -201,7 +201,7 @@ class IndexedSearcher implements MeasuredSearcher {
   }
 
   async #meaning(query: RunningSearch, { vectors, warning }: Index): Promise<{ meaning?: Scores; warnings: string[] }> {
-    // Most models find something alike in everything.
+    // Most models find some similarity in small talk.
     if (isSmallTalk(query.text)) return { meaning: noScores(query.segments), warnings: [] }
     const found = await this.#deps.embedded?.scores(query)
     if (found && 'scores' in found) return { meaning: found.scores, warnings: [] }
@@ -215,7 +215,7 @@ class IndexedSearcher implements MeasuredSearcher {
 
 interface Scored {
   scores: Scores
-  /** The one that was used in the end. */
+  /** Strategy that was used in the end. */
   strategy: Strategy
   warnings: readonly string[]
 }
@@ -225,7 +225,7 @@ function indexWith(vectors: WordVectors | undefined): Index {
   return { vectors, segments: new SegmentStore(vectors, builder), learned: new UsageSegments(vectors, builder) }
 }
 
-/** A pattern is taken whole, or refused. */
+/** A pattern is never truncated. */
 function readText(input: string, strategy: Strategy | undefined): { text: string; isCut: boolean } {
   const words = strategy === 'regex' ? input : withoutEncoded(input)
   const isCut = strategy !== 'regex' && words.length > MAX_QUERY_LENGTH
@@ -239,7 +239,7 @@ function readText(input: string, strategy: Strategy | undefined): { text: string
 
 const boundedCount = (count: number, least: number) => Math.min(Math.max(least, Math.floor(count) || least), MAX_HITS)
 
-/** Up to the last of so many that whoever asks has not. */
+/** End of the hits: after `limit` refs that the caller does not have yet. */
 function endOf(
   ranked: readonly { ref: string }[],
   { limit, existing }: { limit: number; existing: ReadonlySet<string> },
@@ -253,7 +253,7 @@ function endOf(
   return ranked.length
 }
 
-/** What was used lately and went well comes a little before what is as good otherwise. */
+/** Recent successful tools rank slightly above equal ones. */
 function addHabits(
   scores: Scores,
   { segments }: RunningSearch,

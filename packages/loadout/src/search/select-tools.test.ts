@@ -67,7 +67,7 @@ describe('tool selection', () => {
     const chosen = selectTools({ tools: waiting, loaded: [], hits, maxTokens: 100, count: dear })
     expect(refs(chosen)).toEqual(['kit.a', 'kit.b', 'kit.c'])
     expect(chosen.dropped).toEqual([{ ref: SEARCH_ENTRY.ref, reason: 'It costs 137 tokens, and maxTokens is 100.' }])
-    // Alone it would find what then has no room.
+    // `search_tools` alone would find tools that have no room.
     const dearer = waiting.map((one) => ({ ...one, tokens: 60 }))
     expect(refs(selectTools({ tools: dearer, loaded: [], hits, maxTokens: 140, count: dear }))).toEqual([
       'kit.a',

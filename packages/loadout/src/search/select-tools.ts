@@ -1,36 +1,35 @@
 /**
- * Which tools of a loadout go to the model with one prompt. Pure: plain records in, plain records out. What holds of it:
+ * Selects the tools of a loadout that go to the model with one prompt. Pure. Invariants:
  *
- * - Nothing is chosen that the loadout does not carry, and each tool at most once.
- * - What never waits comes first, then what is kept, what was loaded before, and what the prompt found: so the beginning of
- *   the list stays the same from one step to the next, as prompt caches want it.
- * - `search_tools` is the last, and there whenever something was not chosen. Where all that is carried costs no more than what
- *   would be sent, all of it is sent instead.
- * - With `maxTokens`, what is chosen costs at most that much, and what found no room says so. Room is kept for `search_tools`
- *   only where something is left to find, and where it does not take the room of everything else.
+ * - Only tools of the loadout are selected, each at most once.
+ * - Order: never-deferred, sticky, loaded, found. The beginning stays the same between steps, for prompt caches.
+ * - `search_tools` is last, and present whenever a tool was not selected. If the whole loadout costs no more than the
+ *   selection, the whole loadout is sent.
+ * - With `maxTokens` the selection stays within it, and tools without room are reported. `search_tools` reserves room
+ *   only when something is left to find and other tools still fit.
  */
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { SelectedBy, SelectedTool } from '../schema/toolkit/selection.ts'
 import type { Hit } from './search.ts'
 import { SEARCH_ENTRY } from './search-tools.ts'
 
-/** A tool that was loaded before, for this thread or in this run. */
+/** A tool that this thread or run loaded before. */
 export interface LoadedTool {
   ref: string
-  /** Kept until somebody says otherwise. */
+  /** Kept until it is unloaded. */
   sticky: boolean
 }
 
 export interface SelectionInput {
-  /** What is carried. */
+  /** Tools of the loadout. */
   tools: readonly LoadoutEntry[]
-  /** In the order in which they were loaded. */
+  /** In loading order. */
   loaded: readonly LoadedTool[]
-  /** What the prompt found, best first. */
+  /** Search hits, best first. */
   hits: readonly Hit[]
-  /** What came next in the search, best first: of many that wait, the best wait first. */
+  /** Further search results, best first: they order the deferred tools. */
   rest?: readonly string[] | undefined
-  /** Whether all may be sent where that costs no more. @default true */
+  /** Whether the whole loadout may be sent when it costs no more. @default true */
   mayTakeAll?: boolean | undefined
   maxTokens?: number | undefined
   count: (entry: LoadoutEntry) => number
@@ -75,15 +74,15 @@ const noRoom = (tokens: number, maxTokens: number | undefined, reserve = 0) =>
   `It costs ${tokens} tokens, and maxTokens is ${maxTokens}${reserve > 0 ? `, of which search_tools needs ${reserve}` : ''}.`
 
 interface RoomInput {
-  /** How many are carried. */
+  /** Number of tools in the loadout. */
   total: number
-  /** What `search_tools` costs. */
+  /** Tokens of `search_tools`. */
   search: number
   maxTokens: number | undefined
   count: SelectionInput['count']
 }
 
-/** What finds room, and how much of it was kept for `search_tools`. */
+/** Tools that fit, and the tokens reserved for `search_tools`. */
 function fitting(
   wanted: readonly Wanted[],
   { total, search, maxTokens = Number.POSITIVE_INFINITY, count }: RoomInput,
@@ -91,7 +90,7 @@ function fitting(
   const fitInto = (budget: number) => {
     const accepted = new Set<LoadoutEntry>()
     let remaining = budget
-    // Who would be chosen first when not all find room.
+    // By rank, so that lower ranks are dropped first.
     for (const { entry } of [...wanted].sort(byRank)) {
       const tokens = count(entry)
       if (tokens > remaining) continue
@@ -103,13 +102,13 @@ function fitting(
   const accepted = fitInto(maxTokens)
   if (accepted.size === total || search > maxTokens) return { accepted, reserve: 0 }
   const withSearch = fitInto(maxTokens - search)
-  // Alone it would find what then has no room.
+  // `search_tools` alone would find tools that have no room.
   return withSearch.size > 0 || accepted.size === 0
     ? { accepted: withSearch, reserve: search }
     : { accepted, reserve: 0 }
 }
 
-/** All that is carried, where it costs no more than what would be sent. */
+/** The whole loadout, if it costs no more than the selection. */
 function allWithin(
   tools: readonly LoadoutEntry[],
   { wanted, tokens, count }: Pick<SelectionInput, 'count'> & { wanted: readonly Wanted[]; tokens: number },
@@ -123,14 +122,14 @@ function allWithin(
   for (const tool of [...wanted, ...others]) {
     const cost = count(tool.entry)
     sum += cost
-    // Most catalogs are larger: this ends after a few.
+    // Most loadouts are larger, so this returns early.
     if (sum > tokens) return undefined
     selected.push({ ...tool, tokens: cost })
   }
   return selected
 }
 
-/** Few wait as they are carried, so that what is sent of them stays the same from one prompt to the next. */
+/** Short lists keep their order, so that requests stay equal between prompts. */
 function inOrder(deferred: LoadoutEntry[], { hits, rest = [] }: SelectionInput): LoadoutEntry[] {
   if (deferred.length <= MAX_UNSORTED) return deferred
   const positions = new Map([...hits.map(({ ref }) => ref), ...rest].map((ref, position) => [ref, position]))
@@ -138,11 +137,11 @@ function inOrder(deferred: LoadoutEntry[], { hits, rest = [] }: SelectionInput):
   return deferred.sort((a, b) => positionOf(a) - positionOf(b))
 }
 
-/** Providers that take a list of what waits take more than these. */
+/** Providers with deferred lists take more than this. */
 const MAX_UNSORTED = 100
 const ALL_FIT = 'All that is carried costs no more than the way to find it.'
 const FINDS_MORE = 'It finds what is not here.'
-/** What a small budget keeps first. */
+/** Rank in a small budget. */
 const RANK: Record<SelectedBy, number> = { always: 0, sticky: 1, search: 2, loaded: 3 }
 
 type Wanted = Omit<SelectedTool, 'tokens'>

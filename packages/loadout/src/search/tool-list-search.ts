@@ -1,6 +1,6 @@
 /**
- * Search without a host: over a list of tools as servers give them, or as files hold them. The same index and the same ranks
- * as in a thread; a list is indexed once, whatever is asked of it.
+ * Search without a host: over a list of tools from servers or files. Same index and ranking as in a thread; a list is
+ * indexed once.
  */
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
@@ -18,7 +18,7 @@ import type { Embedder, EmbedTexts } from './vectors/embedder.ts'
 const text = (max: number) => z.string().max(max)
 const name = text(500).min(1)
 
-/** A tool of a list. Files differ in how they write it; what is not known is passed over. */
+/** A tool of a list. Files use different spellings; unknown fields are ignored. */
 export const plainTool = z
   .looseObject({
     id: name.optional(),
@@ -27,7 +27,7 @@ export const plainTool = z
     description: text(1_000_000).nullish(),
     inputSchema: jsonObject.nullish(),
     input_schema: jsonObject.nullish(),
-    /** Its toolkit or server. */
+    /** Toolkit or server. */
     toolkit: text(500).nullish(),
     server: text(500).nullish(),
     toolkitTitle: text(500).nullish(),
@@ -45,7 +45,7 @@ export const plainTool = z
     id: id ?? `${toolkit || server || ''}/${tool.name}`.replace(/^\//, ''),
   }))
 export type ListedTool = z.output<typeof plainTool>
-/** A list of tools as it was read, as a server lists them, or its whole answer to `tools/list`. */
+/** A list of tools, or a whole response to `tools/list`. */
 export type ToolListInput =
   | ReadonlyArray<z.input<typeof plainTool>>
   | { readonly tools: ReadonlyArray<z.input<typeof plainTool>> }
@@ -54,26 +54,25 @@ const MAX_TOOLS = 200_000
 const toolList = z.array(plainTool).max(MAX_TOOLS)
 const toolFile = z.union([z.looseObject({ tools: toolList }).transform(({ tools }) => tools), toolList])
 
-/** A file of tools: a list of them, or what a server answers to `tools/list`. */
+/** Reads a list of tools, or a server's response to `tools/list`. */
 export function readTools(json: unknown): ListedTool[] {
   const read = toolFile.safeParse(json)
   if (read.success) return read.data
-  // Of the two shapes, errors are told of the one that it is.
+  // Errors refer to the shape that the input has.
   const result = (Array.isArray(json) ? toolList : z.looseObject({ tools: toolList })).safeParse(json)
   throw result.success ? new HostError('invalid-input') : invalidInput(result.error)
 }
 
 export interface ListHit extends Hit {
-  /** As the list has it. */
+  /** Id in the list. */
   id: string
   tool: ListedTool
 }
 
 export interface ListResult {
   hits: ListHit[]
-  /** The one that was used. */
+  /** Strategy that was used. */
   strategy: Strategy
-  /** What did not go as asked. */
   warnings?: readonly string[]
 }
 
@@ -82,11 +81,11 @@ export interface ToolIndex {
 }
 
 export interface ToolIndexOptions {
-  /** Word vectors, for meaning offline; false: by words alone. @default those that come with the library */
+  /** Word vectors for offline semantic search; false disables them. @default the bundled vectors */
   vectors?: VectorSource | undefined
-  /** Any model that embeds, or a function of texts. It comes before word vectors. */
+  /** Embedding model or function, preferred over word vectors. */
   embedder?: Embedder | EmbedTexts | undefined
-  /** How long a search waits for the embedder. @default 1500 */
+  /** How long a search waits for the embedder, in ms. @default 1500 */
   embedderWaitMs?: number | undefined
 }
 
@@ -100,7 +99,7 @@ export function createToolIndex(
   })
   const byRef = new Map<string, ListedTool>()
   const entries = readTools(list).map((tool) => {
-    // A toolkit's id has no dot; two tools of one name stay two.
+    // A toolkit id has no dot; duplicate names get distinct refs.
     const toolkit = toolkitTerms(tool.toolkit, tool.toolkitTitle).replaceAll('.', ' ')
     const first = `${toolkit}.${tool.name}`
     const ref = byRef.has(first) ? `${first} ${byRef.size}` : first
@@ -123,7 +122,7 @@ export function createToolIndex(
   }
 }
 
-/** Which of these tools fit? Indexes them, and forgets the index: for one question. */
+/** Searches a list once, without keeping its index. */
 export async function search({ query, tools, ...rest }: ListQuery): Promise<ListResult> {
   const { vectors, embedder, embedderWaitMs, ...options } = rest
   return createToolIndex(tools, { vectors, embedder, embedderWaitMs }).search(query, options)

@@ -1,4 +1,4 @@
-/** Search in live scopes: what a user or a thread carries, and nothing else. */
+/** Searches the loadout of a user or a thread. */
 import type { LoadoutScope, Loadouts } from '../loadout/loadouts.ts'
 import { parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
@@ -11,7 +11,7 @@ export interface ToolHit extends Hit {
 }
 
 export interface ToolSearch {
-  /** The tools of a scope that fit best, best first. */
+  /** Best matching tools of a scope, best first. */
   search(
     scope: LoadoutScope,
     text: string,
@@ -22,7 +22,7 @@ export interface ToolSearch {
 export function createToolSearch(deps: { loadouts: Pick<Loadouts, 'of'>; searcher: Searcher }): ToolSearch {
   return {
     async search(scope, text, options = {}) {
-      // What was done before is that of who searches, whatever is asked for.
+      // Usage is always that of the searching user.
       const query = { ...parse(searchInput, { q: text, ...options }), userId: scope.userId }
       const { entries } = await deps.loadouts.of(scope)
       const { hits, strategy, warnings = [] } = await deps.searcher.search(entries, query.q, query)

@@ -1,4 +1,4 @@
-/** What of a tool is searched: its words by the field that they stand in. */
+/** Searchable texts of a tool, by field. */
 import type { JsonObject } from '../../schema/json.ts'
 import type { SearchTool } from '../search.ts'
 

@@ -1,20 +1,20 @@
-/** The words of what is being indexed: each is split, stemmed and looked up once, however often it stands there. */
+/** Words during indexing: each is split, stemmed and looked up once. */
 
 import type { WordVectors } from '../vectors/word-vectors.ts'
 import { Collected } from './postings.ts'
 import { charactersOf, exactOf, hyphenedOf, partsOf, runsOf, stemOf } from './words.ts'
 
-/** A word as it is split from what stands in a text. */
+/** A word that was split from a text. */
 export interface Part {
   stem: Collected
   vector: Float32Array | undefined
 }
 
-/** What stands together in a text. */
+/** A run of characters without a separator. */
 export interface Run {
   parts: readonly Part[]
   exact: readonly Collected[]
-  /** Other forms of the same words: found by them, and no longer for them. */
+  /** Other forms of the same words; they match without adding to the length. */
   also: readonly Collected[]
 }
 

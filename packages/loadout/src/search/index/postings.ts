@@ -1,16 +1,16 @@
 /**
- * An inverted index of one kind of words: for each word the documents that hold it, and how much that says. What a posting
- * weighs is worked out when it is built, so that a query only adds up. All lie in a few arrays, whatever the number of words.
+ * Inverted index of one kind of words: per word, the documents that contain it and their weight. Weights are computed
+ * on build, so a query only adds them up. All data is in a few arrays.
  */
 
 export class Postings {
   readonly #words: ReadonlyMap<string, number>
   readonly #starts: Uint32Array
-  /** Of each word, in their order. */
+  /** Document numbers per word, in order. */
   readonly documents: Uint32Array
-  /** How much of the word a document holds, from 0 to 1. */
+  /** Weight of the word in a document, from 0 to 1. */
   readonly weights: Float32Array
-  /** In which fields, a bit each. */
+  /** Bit mask of fields. */
   readonly fields: Uint8Array
 
   constructor(
@@ -25,17 +25,17 @@ export class Postings {
     this.fields = fields
   }
 
-  /** The number of a word, -1 where no document holds it. */
+  /** Number of a word, or -1 when no document contains it. */
   find(word: string): number {
     return this.#words.get(word) ?? -1
   }
 
-  /** Where the postings of a word stand: from its start up to that of the next. */
+  /** First posting of a word; the postings end where the next word starts. */
   start(number: number): number {
     return this.#starts[number] as number
   }
 
-  /** The fields in which a document holds a word, a bit each; 0 where it does not. */
+  /** Bit mask of the fields in which a document contains a word; 0 when it does not. */
   fieldsOf(word: string, document: number): number {
     const number = this.find(word)
     if (number < 0) return 0
@@ -51,13 +51,13 @@ export class Postings {
   }
 }
 
-/** What is collected of one word. */
+/** Postings of one word during indexing. */
 export class Collected {
   readonly documents: number[] = []
   readonly weights: number[] = []
   readonly fields: number[] = []
 
-  /** Adds to what a document holds of the word; documents come in their order. */
+  /** Adds to the weight of a document; documents arrive in order. */
   add(document: number, weight: number, field: number): void {
     const last = this.documents.length - 1
     if (this.documents[last] === document) {
@@ -73,7 +73,7 @@ export class Collected {
 
 const WORDS_A_STEP = 200
 
-/** `k1`: how soon more of the same word says no more. */
+/** `k1`: saturation of repeated words (BM25). */
 export function* postingsOf(collected: ReadonlyMap<string, Collected>, k1: number): Generator<undefined, Postings> {
   let count = 0
   for (const { documents } of collected.values()) count += documents.length
@@ -95,5 +95,5 @@ export function* postingsOf(collected: ReadonlyMap<string, Collected>, k1: numbe
   return new Postings(words, starts, { documents, weights, fields })
 }
 
-/** How rare a word is among `count` documents of which `found` hold it. */
+/** Inverse document frequency of a word in `found` of `count` documents. */
 export const rarity = (count: number, found: number) => Math.log(1 + (count - found + 0.5) / (found + 0.5))

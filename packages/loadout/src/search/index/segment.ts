@@ -1,6 +1,6 @@
 /**
- * The index of some tools, built once and never changed: shared by all who have these tools. It has two of words (stems by
- * field, and words as they stand) and one of vectors. What a scope may use of it is decided by whoever searches.
+ * Immutable index of some tools, shared by all scopes that have them: stems by field, exact words, and vectors. The
+ * searcher decides what a scope may find in it.
  */
 
 import type { SearchTool } from '../search.ts'
@@ -10,8 +10,8 @@ import { Lexicon, type Run } from './lexicon.ts'
 import { type Postings, postingsOf } from './postings.ts'
 
 /**
- * How much a word says in a field, and how much the length of the field, beside what is usual, takes away from it. What is
- * usual is measured once over many servers: a tool weighs the same, whatever stands in its segment beside it.
+ * Weight of a field, how much its length reduces that weight, and its usual length. The usual length is a constant
+ * measured over many servers, so a tool has the same weight in every segment.
  */
 const WEIGHTS: Record<Field, { weight: number; length: number; usual: number }> = {
   name: { weight: 2.5, length: 0.5, usual: 3 },
@@ -26,15 +26,15 @@ const EXACT = { k1: 1.5, length: 0.75, usual: 50 }
 
 export interface Segment {
   tools: readonly SearchTool[]
-  /** Stems, by field. */
+  /** Stems by field. */
   stems: Postings
-  /** Words as they stand. */
+  /** Exact words. */
   exact: Postings
-  /** A row a tool, each of length one. */
+  /** One unit vector per tool. */
   vectors: Float32Array | undefined
-  /** What the rows were made with. */
+  /** Word vectors that made the rows. */
   words: WordVectors | undefined
-  /** Whether its tools stand in other segments too, and are found here instead. */
+  /** Whether its tools replace those of other segments. */
   isOverlay?: boolean
 }
 
@@ -43,7 +43,7 @@ export function buildSegment(tools: readonly SearchTool[], vectors?: WordVectors
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
 }
 
-/** The same in short steps: whoever takes them may give others a turn between. */
+/** Builds in short steps, so that the caller can yield between them. */
 export function* segmentSteps(tools: readonly SearchTool[], words?: WordVectors): Generator<undefined, Segment> {
   const lexicon = new Lexicon(words)
   const vectors = words && new Float32Array(tools.length * words.dimensions)
@@ -63,13 +63,13 @@ export function* segmentSteps(tools: readonly SearchTool[], words?: WordVectors)
   }
 }
 
-/** A tool as the words of its fields. */
+/** Words of a tool by field. */
 type Fields = Record<Field, readonly Run[]>
 
 const mapFields = <T>(read: (field: Field) => T): Record<Field, T> =>
   Object.fromEntries(FIELDS.map((field) => [field, read(field)])) as Record<Field, T>
 
-/** What a tool holds of each word, into what the lexicon collects. */
+/** Adds the words of a tool to the lexicon. */
 function collect(runs: Fields, tool: number): void {
   let exactLength = 0
   for (const field of FIELDS) for (const { exact } of runs[field]) exactLength += exact.length

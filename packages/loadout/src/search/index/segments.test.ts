@@ -6,7 +6,7 @@ import { createSearcher } from '../searcher.ts'
 const VERBS = ['list', 'read', 'create', 'delete', 'update', 'send', 'search', 'count', 'share', 'archive']
 const NOUNS = ['issue', 'file', 'letter', 'invoice', 'calendar', 'repository', 'customer', 'photo', 'ticket', 'page']
 
-/** A toolkit as a catalog would give it: the same manifests for all who have it. */
+/** A toolkit as in the catalog: all scopes share its manifests. */
 function toolkit(id: string, count: number, tier: LoadoutEntry['tier'] = 'app'): LoadoutEntry[] {
   return Array.from({ length: count }, (_, index) => {
     const [verb, noun] = [VERBS[index % 10], NOUNS[Math.floor(index / 10) % 10]]
@@ -29,7 +29,7 @@ function toolkit(id: string, count: number, tier: LoadoutEntry['tier'] = 'app'):
     }
   })
 }
-/** Each scope has entries of its own over what the catalog shares. */
+/** Each scope has its own entries for the shared manifests. */
 const scopeOf = (toolkits: readonly LoadoutEntry[][]) => toolkits.flat().map((entry) => ({ ...entry }))
 
 describe('search indexes', () => {

@@ -1,7 +1,7 @@
 /**
- * The segments that a scope is searched in. Few toolkits have one each. Of many, those that fall together by their name are
- * joined: a toolkit that changes, or that one scope does not have, costs the segment that it is in and no other. The app's are
- * apart from users' own, so that what all have is indexed once. Kept while there is room; built when they are first asked for.
+ * Segments in which a scope is searched. Few toolkits have one each; many are grouped by a hash of their key, so a
+ * toolkit that changes or is missing in a scope affects only its own segment. App toolkits are separate from user
+ * toolkits, so shared tools are indexed once. Built on first use and cached.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -11,9 +11,9 @@ import type { WordVectors } from '../vectors/word-vectors.ts'
 import { type Segment, segmentSteps } from './segment.ts'
 import type { IndexedToolkit, ScopeView, ToolkitView } from './toolkits.ts'
 
-/** More segments than these are joined: each of them costs a look for each word. What a call brings does not change. */
+/** Maximum segments per tier: each costs a lookup per word. Toolkits of a call do not change. */
 const MAX_SEGMENTS: Record<Tier, number> = { app: 8, user: 6, thread: 1, call: 1 }
-/** Tools in all segments that are kept. */
+/** Tools in all cached segments. */
 const MAX_TOOLS = 250_000
 
 /** Toolkits of one segment. */
@@ -38,7 +38,7 @@ export class SegmentStore {
     this.#builder = builder
   }
 
-  /** How many are kept, and how many tools are in them. */
+  /** Number of cached segments and their tools. */
   get size(): { segments: number; tools: number } {
     return {
       segments: this.#cache.size,
@@ -46,7 +46,7 @@ export class SegmentStore {
     }
   }
 
-  /** In an order that depends on nothing but the toolkits. At once where all are there. */
+  /** Segments of a scope, in an order that depends only on the toolkits. Synchronous when all are cached. */
   resolve(view: ScopeView): readonly Segment[] | Promise<Segment[]> {
     const found = this.#groupsOf(view).map(
       ({ key, toolkits }) => this.#cache.get(key) ?? this.#building.get(key) ?? this.#build(key, toolkits),
@@ -54,7 +54,7 @@ export class SegmentStore {
     return found.some((segment) => segment instanceof Promise) ? Promise.all(found) : (found as Segment[])
   }
 
-  /** Where a tool stands in one of them. */
+  /** Index of each tool in a segment, by ref. */
   positionsIn(segment: Segment): ReadonlyMap<string, number> {
     const positions = this.#positions.get(segment) ?? new Map(segment.tools.map(({ ref }, at) => [ref, at]))
     this.#positions.set(segment, positions)
@@ -90,7 +90,7 @@ export class SegmentStore {
 }
 
 function joinToolkits(views: readonly ToolkitView[], maxSegments: number): Array<readonly IndexedToolkit[]> {
-  // By their keys, so that the order in which a scope has them makes no other segment.
+  // Sorted by key, so that the order within a scope does not change the segments.
   const ordered = views.map(({ indexed }) => indexed).sort((a, b) => (a.key < b.key ? -1 : 1))
   if (ordered.length <= maxSegments) return ordered.map((toolkit) => [toolkit])
   return [...Map.groupBy(ordered, ({ key }) => bucketOf(key, maxSegments)).entries()]
@@ -98,20 +98,17 @@ function joinToolkits(views: readonly ToolkitView[], maxSegments: number): Array
     .map(([, group]) => group)
 }
 
-/** FNV-1a: the same in every process. */
+/** FNV-1a: equal in every process. */
 function bucketOf(key: string, buckets: number): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
   return (hash >>> 0) % buckets
 }
 
-/**
- * Builds segments a few milliseconds at a time: however many tools there are, and however many segments are built at once,
- * others have their turn between.
- */
-/** For all that is built at once together. */
+/** Slice length in ms, shared by all concurrent builds. */
 const SLICE_MS = 10
 
+/** Builds segments in slices of a few milliseconds, so that other work runs in between. */
 export class SlicedBuilder {
   #since = 0
   #active = 0

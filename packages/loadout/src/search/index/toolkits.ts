@@ -1,6 +1,6 @@
 /**
- * Toolkits as they are searched. The same tools are the same object, whoever has them and however often they are read anew:
- * 10,000 users of one toolkit have one of these, and what is indexed is kept by its number.
+ * Toolkits in searchable form. Equal tools are one object for all users and re-reads, so 10,000 users of a toolkit
+ * share one index.
  */
 import { LRUCache } from 'lru-cache'
 import type { Tier } from '../../schema/scope.ts'
@@ -10,15 +10,15 @@ import type { SearchTool } from '../search.ts'
 import { wordsOf } from './words.ts'
 
 export interface IndexedToolkit {
-  /** No other has it, and other tools are another number. */
+  /** Unique number; changed tools get a new one. */
   number: number
-  /** The toolkit, wherever it is stored. */
+  /** Id of the toolkit, stored or not. */
   key: string
   tools: readonly SearchTool[]
   positions: ReadonlyMap<string, number>
 }
 
-/** A toolkit of a scope: the tools that all share, and what this scope carries of them. */
+/** A toolkit in a scope: the shared tools, and the entries of this scope. */
 export interface ToolkitView {
   indexed: IndexedToolkit
   tier: Tier
@@ -26,27 +26,27 @@ export interface ToolkitView {
   entries: readonly LoadoutEntry[]
 }
 
-/** What a tool was made of. */
+/** Inputs of a searchable tool. */
 type IndexInput = Pick<LoadoutEntry, 'manifest' | 'examples' | 'toolkitName'>
 
 const MAX_REMEMBERED = 5000
 
 export class ToolkitIndices {
-  /** By the first of its manifests, which is another object whenever the catalog has it anew. */
+  /** Keyed by the first manifest, which is a new object whenever the catalog reloads it. */
   readonly #byManifest = new WeakMap<ToolManifest, { inputs: readonly IndexInput[]; indexed: IndexedToolkit }>()
-  /** The last of each toolkit, for what was read anew and is the same. */
+  /** Last index per toolkit, reused when a reload has equal tools. */
   readonly #last = new LRUCache<string, IndexedToolkit>({ max: MAX_REMEMBERED })
   readonly #views = new WeakMap<readonly LoadoutEntry[], ScopeView>()
   #count = 0
 
-  /** The same object for the same entries, which nobody changes. */
+  /** Returns the same view for the same entries array, which is immutable. */
   view(entries: readonly LoadoutEntry[]): ScopeView {
     const cached = this.#views.get(entries)
     if (cached) return cached
     const toolkits: ToolkitView[] = []
     for (const [key, toolkitEntries] of groupsOf(entries)) {
       const [first] = toolkitEntries
-      // A toolkit that is hidden has the refs of the one that hides it: what is not carried at all is left out.
+      // A shadowed toolkit has the refs of the one that shadows it, so excluded toolkits are skipped.
       if (!first || !toolkitEntries.some((entry) => entry.included)) continue
       toolkits.push({ indexed: this.#indexed(key, toolkitEntries), tier: first.tier, entries: toolkitEntries })
     }
@@ -73,7 +73,7 @@ export class ToolkitIndices {
   }
 }
 
-/** What a scope has, to be searched. */
+/** Searchable toolkits of a scope. */
 export class ScopeView {
   readonly toolkits: readonly ToolkitView[]
   readonly #byId: ReadonlyMap<string, readonly ToolkitView[]>
@@ -87,7 +87,7 @@ export class ScopeView {
     return this.find(ref, callers) !== undefined
   }
 
-  /** A tool of the shared index, where the scope carries it, and for one of the callers where they are named. */
+  /** The shared tool, if the scope includes it and one of the callers may call it. */
   find(ref: string, callers?: readonly AllowedCaller[]): SearchTool | undefined {
     for (const { indexed, entries } of this.#byId.get(ref.slice(0, ref.indexOf('.'))) ?? []) {
       const at = indexed.positions.get(ref)
@@ -99,17 +99,17 @@ export class ScopeView {
   }
 }
 
-/** `more`: what it was used for, beside what it was given. */
+/** `more`: prompts it was used for, in addition to its examples. */
 export function searchToolOf(entry: LoadoutEntry, more: readonly string[] = []): SearchTool {
   const { ref, tool, toolkit, manifest, examples = [] } = entry
   const { title, description, inputSchema } = manifest
-  // A tool that was renamed is found by both of its names.
+  // A renamed tool is found by both names.
   const name = manifest.name === tool ? tool : `${manifest.name} ${tool}`
   const words = toolkitTerms(toolkit, entry.toolkitName)
   return { ref, name, title, toolkit: words, description, inputSchema, examples: [...examples, ...more] }
 }
 
-/** A toolkit's id, and what its name says beside that. */
+/** Toolkit id, and the words of its name that the id lacks. */
 export function toolkitTerms(id: string, name = ''): string {
   const idWords = new Set(wordsOf(id))
   const more = wordsOf(name).filter((word) => !idWords.has(word))
@@ -126,7 +126,7 @@ function groupsOf(entries: readonly LoadoutEntry[]): Map<string, LoadoutEntry[]>
   let last: { key: string; group: LoadoutEntry[] } | undefined
   for (const entry of entries) {
     const key = toolkitKeyOf(entry)
-    // Tools of one toolkit stand together.
+    // Tools of one toolkit are adjacent.
     if (last?.key !== key) {
       last = { key, group: groups.get(key) ?? [] }
       groups.set(key, last.group)
@@ -145,7 +145,7 @@ const isSame = (a: readonly IndexInput[], b: readonly LoadoutEntry[]) =>
       input.toolkitName === b[index]?.toolkitName,
   )
 
-/** Whether all that is searched is the same. */
+/** Whether all searchable fields are equal. */
 const hasSameTools = (a: readonly SearchTool[], b: readonly SearchTool[]) =>
   a.length === b.length && a.every((tool, index) => isSameTool(tool, b[index] as SearchTool))
 

@@ -228,7 +228,7 @@ describe('usage examples of a tool', () => {
 })
 
 describe('the top results', () => {
-  /** What it says in its header, the long way. */
+  /** Reference implementation: scores and sorts every tool. */
   function slowly(segments: readonly Segment[], scores: Scores, allow: (ref: string) => boolean) {
     const all = segments.flatMap(({ tools }, segment) =>
       tools.map(({ ref }, at) => ({ ref, score: scores[segment]?.[at] ?? 0 })),

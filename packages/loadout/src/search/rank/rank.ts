@@ -1,40 +1,40 @@
-/** Ranks the tools of some segments as if they were one: words are as rare as they are in all of them together. */
+/** Ranks the tools of several segments as one: word rarity is computed over all of them. */
 import { type Postings, rarity } from '../index/postings.ts'
 import type { Segment } from '../index/segment.ts'
 import { exactOf, hyphenedOf, isStopWord, partsOf, runsOf, stemOf, wordsOf } from '../index/words.ts'
 import type { Hit, Query } from '../search.ts'
 import type { WordVectors } from '../vectors/word-vectors.ts'
 
-/** How much a word as it stands counts beside its stem. */
+/** Weight of exact words beside stems. */
 const EXACT_SHARE = 0.45
-/** How much meaning counts beside words. */
+/** Weight of meaning beside words. */
 const MEANING_SHARE = 0.33
-/** Of the words of a long text, the most telling. */
+/** In a long text, only the most significant words count. */
 const MAX_WORDS = 200
-/** In a text of more words, what stands between its first and its last so many counts less. */
+/** In a longer text, words outside the first and last `EDGE` count less. */
 const EDGE = 100
 const MIDDLE_WEIGHT = 0.5
-/** A word that counts less than this share of the most telling one moves nothing, and stands in most tools. */
+/** Words below this share of the most significant one are skipped: they change nothing and are in most tools. */
 const MIN_SHARE = 0.02
-/** A word that says little of what is wanted counts so much: in small catalogs, and in short questions, it may tell. */
+/** Weight of stop words, which can decide in small catalogs and short queries. */
 const STOP_WEIGHT = 0.5
-/** A letter that a hyphen joins to a word says little alone; the whole without its hyphen stands beside its parts. */
+/** Weight of a hyphenated single letter, and of the joined word beside its parts. */
 const LETTER_WEIGHT = 0.3
 const JOINED_WEIGHT = 0.5
-/** How much the best tool of a toolkit lifts the others: who needs one of them often needs another. */
+/** How much the best tool of a toolkit lifts its others, because prompts often need several of them. */
 const TOOLKIT_SHARE = 0.1
-/** So many at least are looked at for what their toolkits say. */
+/** Minimum candidates for the toolkit lift. */
 const MIN_CANDIDATES = 100
 const BINS = 1024
-/** How fast what words were learned to say is taken for granted; 0 would be not at all. */
+/** Exponent of the learned word weights; 0 disables them. */
 const LEARNED_EXPONENT = 0.4
 
-/** Of each tool of each segment, in their order. */
+/** Per segment, the score of each tool. */
 export type Scores = Float32Array[]
 
 /**
- * From 0 to 1, the best of all tools at 1. Words that say little find nothing by themselves, unless nothing else is asked. Beside
- * others they count: for what these find, or with `weak`, where meaning decides too, for all.
+ * Scores from 0 to 1; the best tool has 1. Stop words find nothing by themselves unless the query has only stop words.
+ * Otherwise they add to tools that other words find, or with `weak` to all.
  */
 export function lexicalScores(
   segments: readonly Segment[],
@@ -71,11 +71,11 @@ interface QueryWord {
 interface Weighing {
   by: (word: string) => string
   learned: WordVectors | undefined
-  /** How much a word counts by how it is written. */
+  /** Weight of a word by its spelling. */
   weigh: (word: string) => number
 }
 
-/** Of `e-mail`, `mail` counts as it does alone, `email` less, and `e` little. */
+/** For `e-mail`: `mail` has its full weight, `email` less, and `e` little. */
 function weightsOf(hyphened: readonly string[][]): Weighing['weigh'] {
   if (hyphened.length === 0) return () => 1
   const weights = new Map(hyphened.map((parts) => [parts.join(''), JOINED_WEIGHT]))
@@ -85,7 +85,7 @@ function weightsOf(hyphened: readonly string[][]): Weighing['weigh'] {
 
 const isLetter = (word: string) => word.length === 1
 
-/** Each word once, with how much it says; what is said twice is meant a little more. */
+/** Each word once with its weight; repetition adds a little. */
 function weighted(words: readonly string[], { by, learned, weigh }: Weighing): QueryWord[] {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
@@ -104,12 +104,12 @@ function weighted(words: readonly string[], { by, learned, weigh }: Weighing): Q
   return [...byKey.values()]
 }
 
-/** A word that tools have: where, and how much one that is full of it gets. */
+/** A query word that tools contain, and the score of a tool that is full of it. */
 interface FoundWord {
   each: number
   isStop: boolean
   postings: readonly Postings[]
-  /** Of the word, in each of the segments. */
+  /** Number of the word in each segment. */
   numbers: readonly number[]
 }
 
@@ -131,7 +131,7 @@ function findWords(
 const postingCount = (postings: Postings, number: number) =>
   number < 0 ? 0 : postings.start(number + 1) - postings.start(number)
 
-/** In all segments together. What lies over others is counted with them, once. */
+/** Total over all segments. An overlay replaces tools of others, so it is not added. */
 function countsIn(segments: readonly Segment[], countAt: (at: number) => number): number {
   let shared = 0
   let overlay = 0
@@ -156,7 +156,7 @@ function addPostings(scores: Scores, { each, postings, numbers }: FoundWord, onl
   }
 }
 
-/** Nothing is alike where nothing is asked that the vectors know: by what unknown words look like, anything would be. */
+/** Returns no scores when the vectors know no word of the query; guesses from spelling would match anything. */
 export function meaningScores(segments: readonly Segment[], text: string, vectors: WordVectors): Scores {
   if (!wordsOf(text).some((word) => !isStopWord(word) && vectors.knows(word))) return noScores(segments)
   const wanted = vectors.text(text)
@@ -177,13 +177,13 @@ export const noScores = (segments: readonly Segment[]): Scores =>
   segments.map(({ tools }) => new Float32Array(tools.length))
 
 /**
- * Words on the scale of their best, meaning from its worst at 0 to its best at 1. What shares no word with the text and is not
- * alike is not found.
+ * Combines words (relative to their best) and meaning (scaled from worst to best). Tools without a shared word or
+ * similarity are not found.
  */
 export function hybridScores(lexical: Scores, meaning: Scores): Scores {
   const [, most] = rangeOf(lexical)
   const [least, best] = rangeOf(meaning)
-  // Where all are as alike as the best, as one alone is, they count as it does.
+  // When all tools are equally similar, as a single one is, they count as the best.
   const base = best > least ? least : Math.min(least, 0)
   const byWords = most > 0 ? (1 - MEANING_SHARE) / most : 0
   const byMeaning = best > base ? MEANING_SHARE / (best - base) : 0
@@ -217,13 +217,13 @@ function rangeOf(scores: Scores): [least: number, most: number] {
   return [least, most]
 }
 
-/** A hit, and where it stands. */
+/** A hit with its position. */
 export interface Ranked extends Omit<Hit, 'reasons'> {
   segment: number
   at: number
 }
 
-/** The best of them, in the order of their score; equal ones by their name, so that the order is always the same. */
+/** Best hits by score; ties are sorted by ref, so the order is deterministic. */
 export function top(segments: readonly Segment[], scores: Scores, query: Query): Ranked[] {
   const candidates = candidatesOf(segments, scores, query)
   const bests = new Map<string, number>()
@@ -241,14 +241,14 @@ export function top(segments: readonly Segment[], scores: Scores, query: Query):
 const inOrder = (a: Ranked, b: Ranked) =>
   b.score - a.score || (a.ref < b.ref ? -1 : a.ref > b.ref ? 1 : a.segment - b.segment)
 
-/** More than are wanted, of those that are allowed: all from some score on. */
+/** More candidates than requested among allowed tools: all above a score. */
 function candidatesOf(segments: readonly Segment[], scores: Scores, { limit, allow }: Query): Ranked[] {
   const [, most] = rangeOf(scores)
   const enough = Math.max(MIN_CANDIDATES, 2 * limit)
   const found: Ranked[] = []
   if (!(most > 0)) return found
   const counts = countsOf(scores, most)
-  // Where much of it is not allowed, the next best are looked at.
+  // When many are not allowed, lower scores are included.
   for (let bin = BINS, below = Number.POSITIVE_INFINITY; bin > 0 && found.length < enough; ) {
     for (let sum = bin === BINS ? (counts[BINS] as number) : 0; bin > 0 && sum < enough; )
       sum += counts[--bin] as number
@@ -267,7 +267,7 @@ function candidatesOf(segments: readonly Segment[], scores: Scores, { limit, all
   return found
 }
 
-/** How many have about which score. */
+/** Histogram of scores. */
 function countsOf(scores: Scores, most: number): Uint32Array {
   const counts = new Uint32Array(BINS + 1)
   const scale = BINS / most

@@ -1,4 +1,4 @@
-/** Why a tool was found, for people: which words met, and where. Only what is shown is explained. */
+/** Explains hits: which words matched in which field. Only returned hits are explained. */
 import { FIELDS, type Field } from '../index/fields.ts'
 import type { Segment } from '../index/segment.ts'
 import { isStopWord, stemOf, wordsOf } from '../index/words.ts'
@@ -18,7 +18,7 @@ const MAX_WORDS = 5
 
 const MAX_QUERY_WORDS = 200
 
-/** What was found, with its reasons. */
+/** Adds reasons to hits. */
 export function explainHits(segments: readonly Segment[], ranked: readonly Ranked[], text: string): Hit[] {
   const telling = wordsOf(text).filter((word) => !isStopWord(word))
   const matching = [...new Map(telling.map((word) => [stemOf(word), word]))].filter(([stem]) =>

@@ -1,6 +1,6 @@
 /**
- * A pattern over what a model would read of a tool. It is matched in linear time, whatever it is; several words that are no
- * pattern are matched as keywords, each of them somewhere.
+ * Matches a pattern against the model-visible text of a tool in linear time. Several words without pattern characters
+ * match as keywords.
  */
 
 import { HostError } from '../../errors.ts'
@@ -14,18 +14,18 @@ import type { Scores } from './rank.ts'
 
 const MAX_LENGTH = 200
 const MAX_INSTRUCTIONS = 2000
-/** In all, for one search: about 50 milliseconds. */
+/** Budget of one search: about 50 ms. */
 const MAX_STEPS = 8_000_000
 const MAX_TEXT_LENGTH = 4000
-/** Upper and lower case are the same anyway. */
+/** Matching is always case-insensitive. */
 const NO_CASE = /^\(\?i\)/
-/** What stands after a backslash is no letter. */
+/** A character after a backslash is no letter and must not be lowercased. */
 const LETTERS = /\\p\{[^}]*\}|\\[\s\S]|[^\\]+/gi
-/** `^` and `$`, and what is between brackets, which costs a second look and no more. */
+/** `^` and `$`, also inside brackets, which only costs a second match. */
 const ANCHOR = /[\^$]/
 const IS_PATTERN = /[\\^$.*+?()[\]{}|]/
 
-/** 1 where it fits the name, less where it fits only what is said of the tool. */
+/** 1 for a match in the name, 0.5 in the other texts. */
 export function regexScores(segments: readonly Segment[], text: string): Scores {
   const match = matcherOf(text.trim())
   return segments.map(({ tools }) => Float32Array.from(tools, (tool) => match(tool)))
@@ -36,7 +36,7 @@ type Matcher = (tool: SearchTool) => number
 function matcherOf(text: string): Matcher {
   if (text.length > MAX_LENGTH) throw invalid(`has ${text.length} characters; at most ${MAX_LENGTH} are taken`)
   if (!IS_PATTERN.test(text)) return keywords(text)
-  // As people write them for names, upper and lower case are the same.
+  // Names are matched case-insensitively.
   const source = text.replace(NO_CASE, '').replace(LETTERS, (part) => (part[0] === '\\' ? part : part.toLowerCase()))
   const pattern = compilePattern(source, MAX_INSTRUCTIONS)
   if ('unsupported' in pattern) throw invalid(`cannot be used: ${pattern.unsupported}`)
@@ -80,14 +80,14 @@ function keywords(text: string): Matcher {
   }
 }
 
-/** Each by itself: where a pattern says where a name begins or ends, it is the name's. */
+/** Each name separately, so that anchors apply to it. */
 function namesOf({ ref, name, title }: SearchTool): string[] {
-  // One that was renamed has both of its names.
+  // A renamed tool has both names.
   const names = [name, ...name.split(' '), ...(title === undefined ? [] : [title]), ref.slice(ref.indexOf('.') + 1)]
   return [...new Set(names)].map((text) => text.slice(0, MAX_TEXT_LENGTH).toLowerCase())
 }
 
-/** What names it, and what is said of it. */
+/** The name text and the remaining texts. */
 function wordsOf(tool: SearchTool): [string, string] {
   const texts = textsOf(tool)
   const rest = FIELDS.filter((field) => field !== 'name').map((field) => texts[field])
@@ -97,8 +97,7 @@ function wordsOf(tool: SearchTool): [string, string] {
 const invalid = (message: string) =>
   new HostError('invalid-input', { detail: `The pattern ${message}.`, errors: [{ path: 'q', message }] })
 
-/** What must stand in a text for a pattern to fit it: found in no time, it spares most texts the slow way. */
-/** Of each group, one must be there. */
+/** Literals that a text must contain to match, one of each group: a fast filter before the pattern. */
 export type Needs = readonly (readonly string[])[]
 
 const MAX_ALTERNATIVES = 50
@@ -123,7 +122,7 @@ function inSequence(parts: readonly Tree[]): Needs {
       run += character
       continue
     }
-    // What stands between letters and takes none of the text does not divide them.
+    // A zero-width assertion does not separate literals.
     if (part.type === 'assert') continue
     if (run !== '') needs.push([run])
     run = ''
@@ -132,7 +131,7 @@ function inSequence(parts: readonly Tree[]): Needs {
   return run === '' ? needs : [...needs, [run]]
 }
 
-/** Each alternative gives its most telling group. */
+/** Each alternative contributes its longest group. */
 function eitherOf(parts: readonly Tree[]): Needs {
   const literals: string[] = []
   for (const part of parts) {

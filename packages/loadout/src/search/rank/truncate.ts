@@ -1,23 +1,26 @@
-/** Of a text only what may be words is searched with. Of a long text its beginning and its end are looked at: what is wanted is said in one of them. */
+/**
+ * Truncates queries: keeps the beginning and the end of a long text, which contain the request, and removes encoded
+ * data.
+ */
 
-/** Half of the characters from either end. */
+/** Keeps half of the characters from either end. */
 export function bothEnds(text: string, max: number): string {
   if (text.length <= max) return text
   const half = Math.floor((max - 1) / 2)
   return `${text.slice(0, half)}\n${text.slice(-half)}`
 }
 
-/** The same of a list. */
+/** Same for a list. */
 export function bothEndsOf<T>(items: readonly T[], max: number): readonly T[] {
   if (items.length <= max) return items
   const half = Math.floor(max / 2)
   return [...items.slice(0, max - half), ...items.slice(-half)]
 }
 
-/** Images and keys in letters are no words. */
+/** Encoded images and keys are no words. */
 const ENCODED = /[A-Za-z0-9+/=_-]{120,}/g
 
-/** The text itself where there is nothing else in it. */
+/** Returns the text unchanged when it contains nothing else. */
 export function withoutEncoded(text: string): string {
   const words = text.replace(ENCODED, ' ')
   return words.trim() === '' ? text : words

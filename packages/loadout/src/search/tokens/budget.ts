@@ -1,10 +1,13 @@
-/** What a selection may cost in tokens: as it is given, or by a limit in money and what a million tokens of the model cost. */
+/** Token budget of a selection: set directly, or computed from a cost limit and a price per million tokens. */
 import type { z } from 'zod'
 import { compileGlob } from '../../schema/glob.ts'
 import { invalidFields } from '../../schema/json.ts'
 import type { resolveInput } from '../../schema/toolkit/selection.ts'
 
-/** What a million tokens cost by model, in the currency of `costLimit`: `{ 'anthropic:claude-opus-*': 5 }`. The first that fits holds. */
+/**
+ * Price per million tokens by model, in the currency of `costLimit`: `{ 'anthropic:claude-opus-*': 5 }`. The first
+ * match applies.
+ */
 export type Prices = Readonly<Record<string, number>>
 
 type BudgetInput = Pick<z.output<typeof resolveInput>, 'maxTokens' | 'costLimit' | 'pricePerMillion' | 'model'>

@@ -1,22 +1,22 @@
 /**
- * What a text costs a model. OpenAI publishes its vocabularies; the others do not, and for them the same one stands in and says
- * so by its name. Counting is bounded: a long run without a break would take the square of its length.
+ * Counts tokens. OpenAI publishes its vocabularies; for other providers the same one is an approximation, and its name
+ * says so. Long runs are split, because counting takes quadratic time in their length.
  */
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 
 export interface Tokenizer {
-  /** Told beside every count. */
+  /** Reported with every count. */
   name: string
   count(text: string): number
 }
 
-/** Longer pieces are cut: a token more or less for each. */
+/** Longer texts are split; each split costs about one token. */
 const MAX_PIECE_LENGTH = 2000
 
-/** The tokenizer of a model's family: `openai:gpt-5`, `anthropic:claude-…`, or the family alone. */
+/** Tokenizer of a model's family: `openai:gpt-5`, `anthropic:claude-…`, or the family alone. */
 export async function tokenizerOf(model?: string): Promise<Tokenizer> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
-  // What stands in a definition is text, whatever it looks like.
+  // Definitions are plain text, so special tokens are not interpreted.
   const plain = { disallowedSpecial: new Set<string>() }
   const family = model?.split(':')[0]?.toLowerCase()
   const isExact = family === undefined || family === 'openai' || family === 'openai-compatible'
@@ -32,7 +32,7 @@ function pieces(text: string): string[] {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + MAX_PIECE_LENGTH, text.length)
     const space = text.lastIndexOf(' ', end)
-    // The space goes with the word after it, as tokens have it.
+    // The space belongs to the next word, as in the vocabulary.
     if (end < text.length && space > at + MAX_PIECE_LENGTH / 2) end = space
     result.push(text.slice(at, end))
     at = end
@@ -40,13 +40,13 @@ function pieces(text: string): string[] {
   return result
 }
 
-/** A tool's definition as it is sent. */
+/** Tool definition as it is sent. */
 export function definitionOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelName' | 'manifest'>) {
   const { description = '', inputSchema } = manifest
   return { name: modelName, description, input_schema: inputSchema }
 }
 
-/** Counts definitions, each once as long as its manifest is the same. */
+/** Counts definitions and caches counts per manifest. */
 export class DefinitionCounter {
   readonly tokenizer: Tokenizer
   readonly #counts: WeakMap<object, { name: string; tokens: number }>
@@ -68,7 +68,7 @@ export class DefinitionCounter {
     return tokens
   }
 
-  /** All of them; where that takes longer than `ms`, the rest by what is said of them, as the counted ones differ from it. */
+  /** Sums all counts. After `ms`, the rest is extrapolated from the estimates of the entries. */
   sum(entries: readonly LoadoutEntry[], ms: number): { tokens: number; exact: boolean } {
     const until = performance.now() + ms
     let tokens = 0

@@ -1,10 +1,10 @@
 /**
- * What users did with tools, so that a later search knows. What holds of it:
+ * Tool usage per user, which improves later searches. Invariants:
  *
- * - It is one user's: nobody else's search reads it, and it goes with the user, with their toolkit, and when they say so.
- * - It is behind the call: noting a use waits for nothing and never fails it.
- * - It is bounded: tools a user, examples a tool, characters an example; the oldest go first. The same words are there once.
- * - What is kept of a prompt has no secrets in it that are known.
+ * - Private: only searches of this user read it. It is deleted with the user, the toolkit, or on opt-out.
+ * - In the background: recording a use never delays or fails a call.
+ * - Bounded: tools per user, examples per tool and characters per example; the oldest are dropped.
+ * - Prompts are stored without known secrets.
  */
 import { HostError } from '../../errors.ts'
 import { cleanText } from '../../schema/clean-text.ts'
@@ -14,19 +14,19 @@ import type { ReadCache, Storage, Transaction } from '../../storage/storage.ts'
 import { MASK } from '../../toolkits/secrets/redact.ts'
 import { retryOnConflict } from '../../toolkits/toolkit-writer.ts'
 
-/** What a user did with one tool. */
+/** Usage of one tool by a user. */
 export interface ToolUse {
   uscoId: string
   tool: string
   calls: number
   successes: number
   lastUsedAt: number
-  /** The newest last. */
+  /** Ordered, newest last. */
   examples: readonly string[]
 }
 export type UserUses = readonly ToolUse[]
 
-/** `uscoId`s of the toolkits that were called with success, the newest first. */
+/** `uscoId`s of toolkits with successful calls, most recent first. */
 export function toolkitsByUse(uses: UserUses): string[] {
   const newest = uses.filter(({ successes }) => successes > 0).toSorted((a, b) => b.lastUsedAt - a.lastUsedAt)
   return [...new Set(newest.map(({ uscoId }) => uscoId))]
@@ -34,32 +34,32 @@ export function toolkitsByUse(uses: UserUses): string[] {
 
 const useKeyOf = (uscoId: string, tool: string) => `${uscoId}\n${tool}`
 
-/** One call that is over. */
+/** One finished call. */
 export interface NotedUse {
   userId: string
   uscoId: string
   tool: string
   succeeded: boolean
   at: Date
-  /** What was asked for, without secrets. Asked when it is written. */
+  /** Prompt without secrets. Called when the use is written. */
   prompt?: (() => string | Promise<string>) | undefined
 }
 
 export interface ToolUsage {
-  /** The same object until it changes. */
+  /** Returns the same object until the usage changes. */
   list(userId: string): Promise<UserUses>
-  /** Writes it a moment later. */
+  /** Records a use; written in the background. */
   note(use: NotedUse): void
-  /** Writes nothing more of a user who goes. */
+  /** Drops pending uses of a removed user. */
   forget(userId: string): void
-  /** Writes what there is. */
+  /** Writes pending uses. */
   flush(): Promise<void>
 }
 
 export interface ToolUsageDeps {
   storage: Storage
   cache: ReadCache
-  /** Since when a user is gone, where one is. */
+  /** Removal time of a user, if removed. */
   goneSince?: ((tx: Transaction, userId: string) => Promise<Date | undefined>) | undefined
   /** @default true */
   enabled?: boolean | undefined
@@ -69,10 +69,10 @@ const FLUSH_MS = 1000
 const MAX_TOOLS = 200
 const MAX_PENDING_USERS = 5000
 const NO_USES: UserUses = []
-/** Clocks of processes differ a little. */
+/** Tolerance for clock differences between processes. */
 const SLACK_MS = 1000
 
-/** Of one tool, since it was last written. */
+/** Uses of one tool since the last write. */
 interface PendingUsage {
   uscoId: string
   tool: string
@@ -136,7 +136,7 @@ class StoredUses implements ToolUsage {
     for (const userId of [...this.#pending.keys()]) {
       const userPending = this.#pending.get(userId)
       this.#pending.delete(userId)
-      // What cannot be written is let go: it would only have made a search a little better.
+      // Failed writes are dropped: they only affect ranking.
       if (userPending) await this.#write(userId, [...userPending.values()]).catch(() => {})
     }
   }
@@ -157,7 +157,7 @@ class StoredUses implements ToolUsage {
       }),
     )
     if (!goneSince) return
-    // Who went while this was written was not seen to go above.
+    // The user may have been removed during the write.
     await storage.transaction({ userId }, async (tx) => {
       const removedAt = await goneSince(tx, userId)
       const late = fresh.some((entry) => isBeforeRemoval(entry, removedAt))
@@ -193,20 +193,20 @@ async function upsert(tx: Transaction, userId: string, fresh: Fresh): Promise<st
     lastUsedAt: new Date(Math.max(lastUsedAt.getTime(), row.lastUsedAt.getTime())),
     examplesJson: withExamples(row.examplesJson, examples),
   }
-  // Another process may have counted meanwhile; then this begins anew.
+  // On a conflict with another process `retryOnConflict` retries.
   const changed = await tx.update('toolUses', row.toolUseId, { set, where: { calls: row.calls } })
   if (!changed) throw new HostError('conflict', { detail: 'The use was counted by another process.' })
   return row.toolUseId
 }
 
-/** The longest unused go. */
+/** Deletes the longest unused tools. */
 async function makeRoom(tx: Transaction, userId: string): Promise<void> {
   const rows = await rowsOf(tx, userId)
   const byUse = rows.sort((a, b) => b.lastUsedAt.getTime() - a.lastUsedAt.getTime())
   for (const row of byUse.slice(MAX_TOOLS)) await tx.delete('toolUses', row.toolUseId)
 }
 
-/** The newest last, each text once, and no more than there is room for. */
+/** Newest last, unique by text, and bounded. */
 export function withExamples(existing: readonly UsedExample[], fresh: readonly UsedExample[]): UsedExample[] {
   const byText = new Map<string, UsedExample>()
   for (const example of [...existing, ...fresh]) {
@@ -227,7 +227,7 @@ async function examplesOf(uses: readonly NotedUse[]): Promise<UsedExample[]> {
   return texts.flat()
 }
 
-/** What is kept of a prompt: its words in one line, cut, and nothing that was masked. */
+/** Example from a prompt: one line, truncated, without masked values. */
 export function exampleText(prompt: string): string {
   const { text } = cleanText(prompt.toWellFormed().replaceAll(MASK, ' '))
   const line = text.replace(/\s+/g, ' ').trim()

@@ -1,6 +1,6 @@
 /**
- * What one user did, laid over what all share: a segment of just the tools that they used, with the words that they used them
- * for. Each stands instead of the shared one; the shared segments stay as they are.
+ * Overlay segment of one user: the tools that they used, with the prompts of those uses. It replaces these tools in the
+ * shared segments, which stay unchanged.
  */
 import { LRUCache } from 'lru-cache'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
@@ -10,7 +10,7 @@ import { type ScopeView, searchToolOf } from '../index/toolkits.ts'
 import type { WordVectors } from '../vectors/word-vectors.ts'
 import type { ToolUse, UserUses } from './tool-usage.ts'
 
-/** What a user did with a tool that the scope carries. */
+/** Usage of a tool that the scope includes. */
 export interface UsedTool {
   entry: LoadoutEntry
   use: ToolUse
@@ -18,12 +18,12 @@ export interface UsedTool {
 /** By ref. */
 export type UsedTools = ReadonlyMap<string, UsedTool>
 
-/** How much what a user did counts beside what they ask for. */
+/** Weight of usage beside the query. */
 export const HABIT_SHARE = 0.05
 const HALF_LIFE_MS = 14 * 86_400_000
 const MAX_USERS = 2000
 const NO_TOOLS: UsedTools = new Map()
-/** Tools in the segments of all users that are kept. */
+/** Tools in the cached segments of all users. */
 const MAX_TOOLS = 50_000
 
 export class UsageSegments {
@@ -40,7 +40,7 @@ export class UsageSegments {
     this.#builder = builder
   }
 
-  /** Of those tools that the user has words of; undefined where there are none. */
+  /** Overlay of tools with example prompts; undefined without any. */
   async build(userId: string, used: UsedTools): Promise<Segment | undefined> {
     const usedTools = new Map([...used].filter(([, { use }]) => use.examples.length > 0))
     if (usedTools.size === 0) return undefined
@@ -53,7 +53,7 @@ export class UsageSegments {
   }
 }
 
-/** By ref, in an order that depends on nothing else. */
+/** By ref, in deterministic order. */
 export function usedIn({ toolkits }: ScopeView, uses: UserUses): UsedTools {
   if (uses.length === 0) return NO_TOOLS
   const byKey = new Map(toolkits.map((toolkit) => [toolkit.indexed.key, toolkit]))
@@ -84,8 +84,8 @@ const isSameList = (a: readonly string[], b: readonly string[]) =>
   a === b || (a.length === b.length && a.every((item, index) => item === b[index]))
 
 /**
- * By ref, from 0 to 1: more for what was used lately and went well. Lately is by the user's own last use and not by the clock, so
- * that the same state gives the same order.
+ * Usage score by ref, from 0 to 1: higher for recent and successful use. Recency is relative to the user's last use,
+ * not to the clock, so the same state gives the same order.
  */
 export function habitsOf(used: UsedTools): Map<string, number> {
   let latest = 0

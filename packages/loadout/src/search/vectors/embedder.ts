@@ -1,39 +1,39 @@
-/** What turns texts into vectors, and vectors as they are kept: bytes, of which only the direction counts. */
+/** Embedders, and vectors in storage form: bytes, of which only the direction counts. */
 import { HostError } from '../../errors.ts'
 
-/** Any model or service that makes vectors of texts. `aiEmbedder()` of `@loadout/core/ai/embedder` takes one of the AI SDK. */
+/** A model or service that embeds texts. `aiEmbedder()` of `@loadout/core/ai/embedder` wraps a model of the AI SDK. */
 export interface Embedder {
-  /** Another name is another embedder: vectors are kept by it. */
+  /** Vectors are stored under this name; another name is another embedder. */
   name: string
   dimensions?: number | undefined
-  /** A vector a text, in their order. */
+  /** One vector per text, in order. */
   embed(texts: string[], options: { signal: AbortSignal }): Promise<ReadonlyArray<ArrayLike<number>>>
 }
 
-/** An embedder that is nothing but a function. It has no name that holds, so its vectors are not kept. */
+/** An embedding function. It has no stable name, so its vectors are not stored. */
 export type EmbedTexts = (
   texts: string[],
   options: { signal: AbortSignal },
 ) => Promise<ReadonlyArray<ArrayLike<number>>> | ReadonlyArray<ArrayLike<number>>
 
-/** As it is used, and whether what it makes may be kept. */
+/** Normalizes an embedder, and returns whether its vectors may be stored. */
 export function readEmbedder(source: Embedder | EmbedTexts): { embedder: Embedder; isNamed: boolean } {
   if (typeof source !== 'function') return { embedder: source, isNamed: true }
   const embed: Embedder['embed'] = async (texts, options) => source(texts, options)
   return { embedder: { name: source.name || 'a function', embed }, isNamed: false }
 }
 
-/** A direction: each byte is a share of the largest. */
+/** A direction: each byte is relative to the largest value. */
 export interface Vector {
   bytes: Int8Array
-  /** The length of what the bytes say. */
+  /** Length of the byte vector. */
   length: number
 }
 
 const MAX_DIMENSIONS = 16_384
 const MAX_BYTE = 127
 
-/** What came back for some texts. Throws where these are not their vectors. */
+/** Validates the vectors of some texts. Throws when they do not match. */
 export function readVectors(
   { name, dimensions }: Pick<Embedder, 'name' | 'dimensions'>,
   vectors: ReadonlyArray<ArrayLike<number>>,
@@ -53,7 +53,7 @@ const fail = (error: HostError): never => {
   throw error
 }
 
-/** Undefined where a value is no finite number. */
+/** Undefined when a value is not finite. */
 export function vectorOf(values: ArrayLike<number>): Vector | undefined {
   let largest = 0
   for (let at = 0; at < values.length; at++) {
@@ -71,13 +71,13 @@ function ofBytes(bytes: Int8Array): Vector {
   return { bytes, length: Math.sqrt(sum) }
 }
 
-/** From -1 to 1; 0 where one of them says nothing. */
+/** Cosine similarity from -1 to 1; 0 when one vector is empty. */
 export function likeness(a: Vector, b: Vector): number {
   if (a.length === 0 || b.length === 0 || a.bytes.length !== b.bytes.length) return 0
   const first = a.bytes
   const second = b.bytes
   let sum = 0
-  // Whole numbers throughout, which is a sixth faster; the largest sum fits.
+  // Integer arithmetic is a sixth faster, and the largest sum fits.
   for (let at = 0; at < first.length; at++) sum = (sum + (first[at] as number) * (second[at] as number)) | 0
   return sum / (a.length * b.length)
 }
@@ -88,7 +88,7 @@ export function toText({ bytes }: Vector): string {
   return btoa(binary)
 }
 
-/** Undefined where the text is none that was made of a vector. */
+/** Undefined when the text is no stored vector. */
 export function fromText(text: string): Vector | undefined {
   try {
     return ofBytes(Int8Array.from(atob(text), (character) => (character.charCodeAt(0) << 24) >> 24))

@@ -1,4 +1,4 @@
-/** The word vectors that come with the library, where there is no Node: they lie beside this file, also in what a bundler made. */
+/** Loads the bundled word vectors without Node: they are beside this file, also in bundler output. */
 import { HostError } from '../../errors.ts'
 
 export async function wordVectors(): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 /**
- * Vectors of tools in the storage, so that a restart embeds nothing anew. By a fingerprint of what was embedded: the text is
- * not kept. Of the app's tools they are the app's and serve everyone; of a user's own, that user's.
+ * Stores tool vectors, so that a restart embeds nothing again. Keyed by a fingerprint of the embedded text, which is
+ * not stored. Vectors of app tools are shared; those of user tools belong to the user.
  */
 import { APP_OWNER } from '../../schema/ids.ts'
 import type { ToolVectorRow } from '../../schema/toolkit/search.ts'
@@ -12,10 +12,10 @@ export interface VectorStore {
   write(owner: string, vectors: ReadonlyMap<string, Vector>): Promise<void>
 }
 
-/** A user's own servers may offer anything; more than this is embedded anew after a restart. */
+/** User servers may offer any number of tools; beyond this limit vectors are not stored. */
 const MAX_OF_USER = 5000
 const PAGE = 1000
-/** A row that is used says so only now and then. */
+/** Interval between updates of a row's last-used time. */
 const TOUCH_MS = 7 * 86_400_000
 
 export function createVectorStore(storage: Storage, embedder: string): VectorStore {

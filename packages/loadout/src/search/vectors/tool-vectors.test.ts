@@ -11,7 +11,7 @@ import { wordVectors } from './read-vectors.ts'
 import { createToolVectors, type ToolVectorsOptions } from './tool-vectors.ts'
 import { WordVectors } from './word-vectors.ts'
 
-/** Means what these words mean: a row a topic. */
+/** Topics of the test embedder: one row of words each. */
 const TOPICS = [
   ['rain', 'weather', 'forecast', 'umbrella', 'sunny'],
   ['letter', 'mail', 'message', 'inbox', 'post'],
@@ -111,7 +111,7 @@ describe('semantic search by an embedder', () => {
       const second = searching({}, storage)
       expect(await second.searcher.search(ENTRIES, 'umbrella', ann)).toEqual(before)
       expect(second.requests).toEqual([['umbrella']])
-      // What is a user's own is nobody else's; another embedder knows nothing of these.
+      // Vectors of user tools belong to that user, and another embedder has none of them.
       const other = searching({}, storage)
       await other.searcher.search(ENTRIES, 'umbrella', { userId: 'bob' })
       expect(other.requests.flat()).toHaveLength(2)

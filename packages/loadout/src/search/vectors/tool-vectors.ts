@@ -1,7 +1,7 @@
 /**
- * Meaning by an embedder of the app. It never fails a search and never holds one up for long: what is not there in time is
- * made behind, and the search goes by words with a warning. Tools are embedded once, by what is said of them; what a user asked
- * for before is not sent along.
+ * Semantic search with an embedder of the app. It never fails a search or delays it beyond `waitMs`: missing vectors
+ * are computed in the background, and the search uses words with a warning. Tools are embedded once by their
+ * definition; prompts of users are not included.
  */
 import { LRUCache } from 'lru-cache'
 import { APP_OWNER } from '../../schema/ids.ts'
@@ -16,7 +16,7 @@ import { type Embedder, likeness, readVectors, type Vector } from './embedder.ts
 import { createVectorStore, digest, type VectorStore } from './tool-vectors-store.ts'
 
 export interface ToolVectors {
-  /** How alike the tools of each segment and a text are, or why that is not known. */
+  /** Similarity of each tool to a text, or why it is unknown. */
   scores(query: SemanticQuery): Promise<{ scores: Scores } | { warning: string }>
 }
 
@@ -28,23 +28,23 @@ export interface SemanticQuery {
 }
 
 export interface ToolVectorsOptions {
-  /** How long a search waits for it. @default 1500 */
+  /** How long a search waits, in ms. @default 1500 */
   waitMs?: number | undefined
 }
 
 const WAIT_MS = 1500
-/** For one answer of the embedder. */
+/** Timeout of one embedder request, in ms. */
 const ANSWER_MS = 30_000
 const BATCH = 96
 const MAX_CONCURRENT = 2
-/** After a failure nothing is asked for so long: for who met it, and for all where it is not theirs alone. */
+/** Cooldown after a failure, in ms: for the affected user, or for all when the embedder itself fails. */
 const COOLDOWN_MS = 30_000
-/** Questions of so many users fail, and none goes well between: then it is the embedder. */
+/** Failing queries of this many users without a success between mean that the embedder fails. */
 const FAILING_USERS = 3
 const MAX_TEXT_LENGTH = 4000
 const MAX_CACHED_QUERIES = 500
 const MAX_CACHED_FAILURES = 10_000
-/** No user: their ids are not empty. */
+/** Key for failures of all users; user ids are never empty. */
 const EVERYONE = ''
 const NO_TOOL: SearchTool = { ref: '', name: '', toolkit: '', inputSchema: {} }
 
@@ -71,9 +71,9 @@ class EmbeddedTools implements ToolVectors {
   readonly #queries = new LRUCache<string, Promise<Vector>>({ max: MAX_CACHED_QUERIES })
   readonly #waiters: Array<() => void> = []
   #running = 0
-  /** By whom it was met; under `EVERYONE` for all. */
+  /** By user, or `EVERYONE`. */
   readonly #failures = new LRUCache<string, Failure>({ max: MAX_CACHED_FAILURES })
-  /** Whose questions failed since one went well. */
+  /** Users whose queries failed since the last success. */
   readonly #failing = new Set<string>()
 
   constructor(embedder: Embedder, store: VectorStore | undefined, { waitMs = WAIT_MS }: ToolVectorsOptions) {
@@ -91,7 +91,7 @@ class EmbeddedTools implements ToolVectors {
       const found = await withTimeout(work, this.#waitMs)
       if (!found) return this.#warning('has not answered in time; it goes on behind')
       const [wanted] = found
-      // Beside a user's own words stands what all share.
+      // Tools of the user's overlay use the vector of the shared tool.
       const vectorOf = ({ ref }: SearchTool) => this.#vectors.get(view.find(ref) ?? NO_TOOL)
       return {
         scores: segments.map(({ tools }) =>
@@ -130,7 +130,7 @@ class EmbeddedTools implements ToolVectors {
       () => this.#failing.clear(),
       (error: unknown) => {
         this.#queries.delete(text)
-        // What one user asks may be what the embedder refuses: the others go on asking.
+        // The embedder may reject one user's query, so other users continue.
         this.#failing.add(userId)
         const isEmbedderFailure = this.#failing.size >= FAILING_USERS
         if (isEmbedderFailure) this.#failing.clear()
@@ -140,7 +140,7 @@ class EmbeddedTools implements ToolVectors {
     return request
   }
 
-  /** What is missing, together: toolkits are many and small, and a question of many texts costs as one of few. */
+  /** Embeds missing tools in batches: toolkits are many and small, and a batch costs as much as one request. */
   #ensure(view: ScopeView, userId: string | undefined): Promise<void>[] {
     const waits: Promise<void>[] = []
     const fresh = new Map<string | undefined, IndexedToolkit[]>()
@@ -170,7 +170,7 @@ class EmbeddedTools implements ToolVectors {
         for (const toolkit of toolkits) this.#inProgress.delete(toolkit)
       })
     for (const toolkit of toolkits) this.#inProgress.set(toolkit, work)
-    // Whoever waited may have gone on without it. Tools of the app fail for all, a user's own for that user.
+    // The search may have continued without it. App tools fail for all users, user tools for their user.
     work.catch((error: unknown) => this.#fail(owner === APP_OWNER ? EVERYONE : userId, error))
     return work
   }
@@ -188,7 +188,7 @@ class EmbeddedTools implements ToolVectors {
     const store = owner === undefined ? undefined : this.#store
     const texts = batch.map(embeddedText)
     const fingerprints = await Promise.all(texts.map(digest))
-    // A storage that is away costs time and money, not the search.
+    // Unavailable storage costs time and money, but does not fail the search.
     const stored = await store?.read(owner as string, fingerprints).catch(() => undefined)
     for (const [at, tool] of batch.entries()) this.#cache(tool, stored?.get(fingerprints[at] as string))
     const rest = batch.flatMap((tool, at) => (this.#vectors.has(tool) ? [] : [at]))
@@ -196,7 +196,7 @@ class EmbeddedTools implements ToolVectors {
     const made = await this.#embed(rest.map((at) => texts[at] as string))
     for (const [index, at] of rest.entries()) this.#cache(batch[at] as SearchTool, made[index])
     const fresh = new Map(rest.map((at, index) => [fingerprints[at] as string, made[index] as Vector]))
-    // No search waits for it.
+    // Not awaited by searches.
     void store?.write(owner as string, fresh).catch(() => {})
   }
 
@@ -206,7 +206,7 @@ class EmbeddedTools implements ToolVectors {
     if (dimensions === undefined || vector.bytes.length === dimensions) this.#vectors.set(tool, vector)
   }
 
-  /** Few at once, each within its time; what somebody waits for comes first. */
+  /** Bounded concurrency and time; queries run before tools. */
   async #embed(texts: string[], isUrgent = false): Promise<Vector[]> {
     if (this.#running < MAX_CONCURRENT) this.#running++
     else await new Promise<void>((resolve) => (isUrgent ? this.#waiters.unshift(resolve) : this.#waiters.push(resolve)))
@@ -218,7 +218,7 @@ class EmbeddedTools implements ToolVectors {
       return readVectors(this.#embedder, vectors, texts.length)
     } finally {
       stop.abort()
-      // Whoever is next has the place.
+      // The next waiter takes the slot.
       const next = this.#waiters.shift()
       if (next) next()
       else this.#running--
@@ -226,23 +226,23 @@ class EmbeddedTools implements ToolVectors {
   }
 }
 
-/** Messages of a service may quote what it was sent: only that it failed is told. */
+/** Service messages may quote the request, so only the error name is reported. */
 const messageOf = (error: unknown) => `failed (${error instanceof Error ? error.name : 'unknown'})`
 
-/** Who keeps the vectors of a toolkit: nobody where a call brought it. */
+/** Owner of a toolkit's vectors; undefined for toolkits of a call. */
 function ownerOf({ tier }: ToolkitView, userId: string | undefined): string | undefined {
   if (tier === 'app') return APP_OWNER
   return tier === 'call' ? undefined : userId
 }
 
-/** What an embedder gets of a tool. */
+/** Text of a tool for the embedder. */
 export function embeddedText(tool: SearchTool): string {
   const texts = textsOf(tool)
   const lines = FIELDS.map((field) => texts[field]).filter((text) => text !== '')
   return lines.join('\n').slice(0, MAX_TEXT_LENGTH).toWellFormed()
 }
 
-/** Undefined where it takes longer. What fails later fails nobody. */
+/** Undefined on timeout. A later rejection is ignored. */
 async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | number | undefined
   const timeout = new Promise<undefined>((resolve) => {

@@ -1,12 +1,12 @@
 /**
- * Small word vectors, offline: 25,000 words in 48 dimensions, and rows for pieces of words that are not among them. Made for
- * tools and what people ask of them. The layout is told beside the file.
+ * Small offline word vectors: 25,000 words in 48 dimensions, and rows for character n-grams of other words. Trained on
+ * tools and prompts. README.md beside the file describes the layout.
  */
 import { FIELDS, type Field } from '../index/fields.ts'
 import { wordsOf } from '../index/words.ts'
 import { bothEndsOf } from '../rank/truncate.ts'
 
-/** How many words of a field count. */
+/** Maximum words per field. */
 const MAX_WORDS: Record<Field, number> = {
   name: 10,
   description: 100,
@@ -15,13 +15,13 @@ const MAX_WORDS: Record<Field, number> = {
   toolkit: 16,
   examples: 400,
 }
-/** The order of the weights in the file. */
+/** Order of the weights in the file. */
 const ORDER = ['name', 'description', 'argumentNames', 'argumentWords', 'toolkit'] as const
-/** What it was used for is in no file: measured. */
+/** The file has no weight for examples; this one is measured. */
 const EXAMPLES_WEIGHT = 0.4
 const MAGIC = 0x31455654
 const HEADER = 24
-/** A word as long as this is as telling as any. */
+/** Vector length of a word with full weight. */
 const FULL_WEIGHT_LENGTH = 0.5
 const MAX_GRAM_LENGTH = 5
 const MIN_GRAM_LENGTH = 3
@@ -34,7 +34,7 @@ export class WordVectors {
   readonly #rows: Int8Array
   readonly #weights: Record<Field, number>
 
-  /** Throws where the bytes are not such a file. */
+  /** Throws when the bytes are not a vector file. */
   constructor(bytes: Uint8Array) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     if (view.getUint32(0, true) !== MAGIC) throw new TypeError('These are no word vectors.')
@@ -58,19 +58,19 @@ export class WordVectors {
     this.#rows = new Int8Array(copyOf(bytes, rows, (count + buckets) * dimensions))
   }
 
-  /** What a word adds to a text. */
+  /** Vector of a word. */
   word(word: string): Float32Array {
     const sum = new Float32Array(this.dimensions)
     this.#addWord(word, sum, 1)
     return sum
   }
 
-  /** Whether it says what a word means, and not only what its pieces look like. */
+  /** Whether the meaning of a word is known, not only its n-grams. */
   knows(word: string): boolean {
     return this.#words.has(word) || this.#withoutEnding(word) !== undefined || this.#halves(word) !== undefined
   }
 
-  /** How much a word says of what is wanted, from 0 to 1, as learned from tools and what is asked of them. */
+  /** Significance of a word from 0 to 1, as learned from tools and prompts. */
   weightOf(word: string): number {
     const row = this.#words.get(word) ?? this.#withoutEnding(word)
     if (row === undefined) return 1
@@ -80,13 +80,13 @@ export class WordVectors {
     return Math.min(1, (Math.sqrt(sum) * Math.abs(this.#scales[row] as number)) / FULL_WEIGHT_LENGTH)
   }
 
-  /** A tool as a vector of length one, into `row`: the words of its fields, each as a vector. */
+  /** Writes the unit vector of a tool into `row`. */
   tool(fields: Record<Field, readonly Float32Array[]>, row: Float32Array): void {
     for (const field of FIELDS) this.#add(fields[field].slice(0, MAX_WORDS[field]), row, this.#weights[field])
     normalize(row, this.dimensions)
   }
 
-  /** A text as a vector of length one. */
+  /** Unit vector of a text. */
   text(text: string): Float32Array {
     const row = new Float32Array(this.dimensions)
     const words = bothEndsOf(wordsOf(text), MAX_WORDS.description)
@@ -155,7 +155,7 @@ const ENDINGS = [
   ['er', ''],
 ] as const
 
-/** Bytes of their own, so that they are aligned whatever they came in. */
+/** A copy, so that typed arrays are aligned. */
 function copyOf(bytes: Uint8Array, from: number, length: number): ArrayBuffer {
   const copy = new Uint8Array(length)
   copy.set(bytes.subarray(from, from + length))
@@ -169,7 +169,7 @@ function normalize(row: Float32Array, dimensions: number): void {
   if (length > 0) for (let at = 0; at < dimensions; at++) row[at] = (row[at] as number) / length
 }
 
-/** FNV-1a over the bytes of the text, 32 bits. */
+/** FNV-1a over the UTF-8 bytes, 32 bits. */
 function fnv(text: string): number {
   let hash = 0x811c9dc5
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
