@@ -1,6 +1,6 @@
 /**
- * Content of any SDK as the blocks of MCP, and `result-parts.ts` is the way back. Text, images, audio, files, links and data are
- * known by their shape; what is not known stays as it is, so that nothing is lost on the way through.
+ * Converts content of any SDK to MCP blocks; `result-parts.ts` is the inverse. Text, images, audio, files, links and
+ * data are detected by shape; unknown parts stay unchanged.
  */
 import { z } from 'zod'
 import type { JsonObject } from '../schema/json.ts'
@@ -29,7 +29,7 @@ const inputAudio = z.looseObject({
   type: z.literal('input_audio'),
   input_audio: z.looseObject({ data: z.string(), format: z.string().max(20) }),
 })
-/** The AI SDK: `file` with data, a URL or a text. */
+/** AI SDK: `file` with data, a URL or a text. */
 const file = z.looseObject({
   type: z.literal('file'),
   mediaType: z.string().max(200),
@@ -43,7 +43,7 @@ const file = z.looseObject({
 })
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,(.*)$/s
 
-/** One part, or a text, as a block. */
+/** Converts one part, or a text, to a block. */
 export function contentBlock(part: unknown): JsonObject {
   if (typeof part === 'string') return { type: 'text', text: part }
   const textPart = text.safeParse(part)

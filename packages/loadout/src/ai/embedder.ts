@@ -1,13 +1,13 @@
-/** An embedding model of the AI SDK as the embedder of a host: `createHost({ search: { embedder: aiEmbedder(model) } })`. */
+/** Wraps an embedding model of the AI SDK as an embedder: `createHost({ search: { embedder: aiEmbedder(model) } })`. */
 import { type EmbeddingModel, embedMany } from 'ai'
 import type { Embedder } from '../search/vectors/embedder.ts'
 
 export type { Embedder }
 
 export interface AIEmbedderOptions {
-  /** Vectors are kept by it. @default the provider and the model */
+  /** Storage name of its vectors. @default the provider and the model */
   name?: string
-  /** Asked of the model, and held against what it gives. */
+  /** Requested from the model and validated. */
   dimensions?: number
 }
 

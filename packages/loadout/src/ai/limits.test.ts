@@ -177,7 +177,7 @@ describe('any selection', () => {
   })
 })
 
-/** Of tools that are ours: the search is not counted. */
+/** Counts tools without the search tool. */
 function namesOf(tool: object): string[] {
   if ('tools' in tool) return (tool.tools as object[]).flatMap(namesOf)
   const { name } = ('function' in tool ? tool.function : tool) as { name?: string }

@@ -1,4 +1,4 @@
-/** What providers take, and where that is said. Asked by every form; a warning comes before a limit is met. */
+/** Tool limits of providers with their sources. Every form warns before a limit is reached. */
 
 export interface ProviderLimits {
   title: string
@@ -6,40 +6,45 @@ export interface ProviderLimits {
   tools: number
   /** Characters of a name. */
   name: number
-  /** Tools in one namespace, where there are namespaces. */
+  /** Tools per namespace, if the API has namespaces. */
   namespace?: number
 }
 
 export const LIMITS = {
-  /** 10,000: the documentation of the tool search tool. 64: a `tool_reference` takes no longer names, though a tool may have 128. */
+  /**
+   * 10,000: documentation of the tool search tool. 64: `tool_reference` takes no longer names, although a tool may have
+   * 128.
+   */
   anthropic: { title: 'Anthropic', tools: 10_000, name: 64 },
-  /** 128: the API answers `array_above_max_length`. 64: `FunctionTool.name`. "Fewer than 10": the guide to tool search. */
+  /**
+   * 128: the API answers `array_above_max_length`. 64: `FunctionTool.name`. "Fewer than 10": the guide to tool search.
+   */
   'openai-responses': { title: 'OpenAI', tools: 128, name: 64, namespace: 9 },
   'openai-chat': { title: 'OpenAI', tools: 128, name: 64 },
-  /** 512: the API answers "At most 512 function declarations can be specified". 64: what it was seen to take. */
+  /** 512: the API answers "At most 512 function declarations can be specified". 64: observed. */
   google: { title: 'Google', tools: 512, name: 64 },
 } as const satisfies Record<string, ProviderLimits>
 export type LimitedProvider = keyof typeof LIMITS
 
-/** From here on it is told. */
+/** Share of a limit at which a warning starts. */
 const NEAR = 0.8
 const MAX_NAMES = 5
 
-/** What a request has, and what was left out of it because it had too much. */
+/** Size of a request, and the tools that did not fit. */
 export interface Measured {
   provider: LimitedProvider
-  /** Entries of `tools`, after what was left out. */
+  /** Entries of `tools` that are sent. */
   entries: number
   names: readonly string[]
-  /** Left out, the lowest rank last. */
+  /** Dropped tools, the lowest rank last. */
   dropped?: readonly string[]
-  /** Not sent at once, though it was selected: found by a search. */
+  /** Selected tools that are only found by search. */
   postponed?: readonly string[]
-  /** Names that are longer than the provider takes. */
+  /** Names that are too long for the provider. */
   tooLong?: readonly string[]
 }
 
-/** What is near a limit or over it, each with what to do about it. */
+/** Warnings for limits that are near or exceeded, each with a fix. */
 export function limitWarnings({
   provider,
   entries,

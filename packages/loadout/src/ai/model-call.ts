@@ -1,4 +1,4 @@
-/** What every form shares: what it is made of, the calls that a model asks for, and the one door they go through. */
+/** Shared by all forms: their input, the calls of a model, and the function that makes them. */
 import { z } from 'zod'
 import type { CallOutcome } from '../calls/call.ts'
 import { HostError } from '../errors.ts'
@@ -10,21 +10,21 @@ import type { SelectionData } from '../schema/toolkit/selection.ts'
 import type { Caller } from '../schema/toolkit/tool.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
 
-/** A selection, or what a form needs of one. */
+/** The part of a selection that a form needs. */
 export type ModelSelection = Pick<SelectionData, 'tools' | 'deferred'>
 
-/** A call that a model asked for, read from its answer. */
+/** A call from a model's response. */
 export interface ModelCall {
-  /** By which its result is given back. */
+  /** Id for returning the result. */
   id: string
-  /** The model's name of the tool; looked up where it is called. */
+  /** Model-facing tool name; resolved when it is called. */
   name: string
   arguments: JsonObject
-  /** Who asks for it: the model itself, or a program of the provider, by its id. */
+  /** The model itself, or a provider-run program by its id. */
   caller?: Caller
-  /** Why its arguments cannot be read. It is not called, and the model is told. */
+  /** Why the arguments are invalid. The call is not made, and the model gets the reason. */
   unreadable?: string
-  /** The block or item that it came in, as it was. */
+  /** Original block or item. */
   source: JsonObject
 }
 
@@ -33,27 +33,27 @@ export interface CompletedCall {
   outcome: CallOutcome
 }
 
-/** The one way to a tool: `selection.call`, or an app's own around it. */
+/** Calls a tool: `selection.call`, or an app's wrapper around it. */
 export type CallTool = (call: {
   name: string
   arguments: JsonObject
   caller?: Caller
-  /** The model's own id of it: what a program calls is a step of its run by that. */
+  /** Model's id of the call; a program call becomes the step of its run with this id. */
   id?: string
-  /** Asked about ahead, under that id: the answer to that is taken. */
+  /** Whether approval was requested before, under this id; that answer is used. */
   asked?: boolean
   signal?: AbortSignal
   onPending?: (approval: ApprovalView) => void
 }) => Promise<CallOutcome>
 
 export interface CallAllOptions {
-  /** Gives up what is under way; what waits for a person, too. */
+  /** Cancels calls in flight and pending approvals. */
   signal?: AbortSignal
-  /** Told where a person must answer first. The call waits meanwhile. */
+  /** Called when a call waits for approval. */
   onPending?: (call: ModelCall, approval: ApprovalView) => void
 }
 
-/** Makes the calls, at once, and pairs each with what came of it. */
+/** Makes the calls in parallel and pairs each with its outcome. */
 export function callAll(
   calls: readonly ModelCall[],
   callTool: CallTool,
@@ -81,7 +81,7 @@ const notReadable = (name: string, reason: string): CallOutcome => ({
   error: new HostError('invalid-input', { detail: `The arguments of '${name}' cannot be read: ${reason}` }),
 })
 
-/** What a model wrote as arguments: an object, or the text of one. */
+/** Reads model arguments: an object, or its JSON text. */
 export function readArguments(written: unknown): Pick<ModelCall, 'arguments' | 'unreadable'> {
   try {
     const value: unknown = typeof written === 'string' ? JSON.parse(written === '' ? '{}' : written) : (written ?? {})
@@ -94,10 +94,10 @@ export function readArguments(written: unknown): Pick<ModelCall, 'arguments' | '
   }
 }
 
-/** What `search_tools` answers for programs. */
+/** Structured output of `search_tools`. */
 const searchOutput = z.object({ tools: z.array(z.object({ name: z.string() })) })
 
-/** The names that a search found, best first; none where it failed. */
+/** Names that a search found, best first; empty when it failed. */
 export function searchResultNames(outcome: CallOutcome): string[] {
   const read = outcome.status === 'ok' ? searchOutput.safeParse(outcome.structuredContent) : undefined
   return read?.success ? read.data.tools.map(({ name }) => name) : []
@@ -106,7 +106,7 @@ export function searchResultNames(outcome: CallOutcome): string[] {
 export const SEARCH_NAME = SEARCH_ENTRY.modelName
 export const isSearch = ({ ref }: Pick<LoadoutEntry, 'ref'>) => ref === SEARCH_ENTRY.ref
 
-/** The selected tools but for the search, and the search where there is more to find. */
+/** Selected tools without the search tool, and the search tool if present. */
 export function partsOf({ tools }: ModelSelection): { selected: LoadoutEntry[]; search: LoadoutEntry | undefined } {
   const entries = tools.map(({ entry }) => entry)
   return { selected: entries.filter((entry) => !isSearch(entry)), search: entries.find(isSearch) }
@@ -114,7 +114,7 @@ export function partsOf({ tools }: ModelSelection): { selected: LoadoutEntry[]; 
 
 export const descriptionOf = ({ manifest }: LoadoutEntry): string | undefined => manifest.description ?? manifest.title
 
-/** As `selection.follow` takes it: what is longer than it keeps is cut. */
+/** Truncates program texts to the limits of `selection.follow`. */
 export function programOf({ code, output, error, ...program }: ProviderProgram): ProviderProgram {
   return {
     ...program,

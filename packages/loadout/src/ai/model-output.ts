@@ -5,10 +5,10 @@ import { type JsonObject, jsonObject } from '../schema/json.ts'
 import { searchResultNames } from './model-call.ts'
 import { isFailure, type ResultPart, resultParts } from './result-parts.ts'
 
-/** An outcome as the AI SDK keeps it, which is JSON, and as a model gets it. */
+/** Outcome in the AI SDK: stored as JSON and converted for the model. */
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>
 
-/** What our `execute` returned; a history may hold something else. */
+/** Return value of our `execute`; a history may contain other values. */
 const storedOutcome = z.looseObject({
   status: z.string(),
   error: jsonObject.optional(),
@@ -39,7 +39,7 @@ function contentOf(part: ResultPart) {
   return name === undefined ? file : { ...file, filename: name }
 }
 
-/** What a search found, as references that Anthropic expands; only to what waits. */
+/** Search results as Anthropic tool references; only for deferred tools. */
 export function toReferences(output: unknown, waiting: ReadonlySet<string>): ModelOutput {
   const outcome = readOutcome(output)
   const found = outcome ? searchResultNames(outcome).filter((name) => waiting.has(name)) : []
@@ -64,7 +64,7 @@ const result = z.looseObject({
   output: z.looseObject({ value: z.array(z.unknown()) }),
 })
 
-/** The tools that messages of the AI SDK refer to, by our search and by Anthropic's. */
+/** Tools that AI SDK messages reference, from our search and Anthropic's. */
 export function referencedInMessages(messages: readonly { content: unknown }[]): Set<string> {
   const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
   const values = parts.flatMap((part) => {

@@ -1,21 +1,21 @@
 /**
- * What fits into one request: what was selected stays before what waits, and what waits goes by its rank, which is its place.
- * Nothing is left out without a word.
+ * Fits tools into one request: selected tools come before deferred ones, which are ordered by rank. Every dropped tool
+ * is reported.
  */
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { LIMITS, type LimitedProvider, limitWarnings } from './limits.ts'
 
 export interface PlanInput {
   provider: LimitedProvider
-  /** Entries that the form itself needs: a search tool. */
+  /** Entries that the form itself needs, such as a search tool. */
   reserved: number
   /** Sent with full definitions, in order. */
   immediate: readonly LoadoutEntry[]
-  /** What history refers to: sent, whatever else is not. */
+  /** Tools that the history references; always sent. */
   bound?: readonly LoadoutEntry[]
-  /** Sent to be found, in order. */
+  /** Sent deferred, in order. */
   waiting?: readonly LoadoutEntry[]
-  /** Whether what was selected and finds no room can still be found by a search. @default false, then it is left out */
+  /** Whether selected tools without room can be found by search. @default false: they are dropped */
   canPostpone?: boolean
 }
 

@@ -1,25 +1,25 @@
 /**
- * What a tool's own `providerOptions` say to a provider: read by a schema, since an app or an override wrote them, and only
- * what the provider knows is sent.
+ * Reads a tool's `providerOptions`. Apps and overrides write them, so only valid options that the provider knows are
+ * sent.
  */
 import { z } from 'zod'
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { SchemaProvider } from './schema/schema-rules.ts'
 
-/** As apps write it: for the tool, or as Chat Completions nests it. */
+/** `strict` on the tool, or nested as in Chat Completions. */
 const openai = z.looseObject({
   strict: z.boolean().optional(),
   function: z.looseObject({ strict: z.boolean().optional() }).optional(),
 })
 
-/** Whether OpenAI is told that this tool is strict, or is not; undefined where nothing is said of it. */
+/** The tool's own strict setting for OpenAI; undefined when unset. */
 export function openaiStrict({ providerOptions }: LoadoutEntry): boolean | undefined {
   const read = openai.safeParse(providerOptions?.openai)
   return read.success ? (read.data.strict ?? read.data.function?.strict) : undefined
 }
 
-/** How the schema of one tool is sent where it is OpenAI that reads it: the tool's own word is before that for all. */
+/** Schema mode of one tool for OpenAI: its own setting takes precedence over the common one. */
 export function openaiSchemas<T extends SchemaProvider>(
   entry: LoadoutEntry,
   schemas: T | undefined,
@@ -43,7 +43,7 @@ export interface AnthropicToolOptions {
   eager_input_streaming?: boolean
 }
 
-/** Each option by itself: one that cannot be read takes no other with it. Both spellings are read. */
+/** Each option separately, in both spellings: an invalid option does not affect others. */
 export function anthropicOptions({ providerOptions }: LoadoutEntry): AnthropicToolOptions {
   const raw = providerOptions?.anthropic
   if (typeof raw !== 'object' || raw === null) return {}
@@ -65,7 +65,7 @@ interface Cached {
   defer_loading?: true
 }
 
-/** Anthropic caches up to at most four places, and nothing that waits: the last of those that are asked for are kept. */
+/** Anthropic caches at most four breakpoints and no deferred tool: the last four requested are kept. */
 export function withinBreakpoints<T extends object>(tools: readonly T[]): { tools: T[]; warnings: string[] } {
   const hasCacheControl = (tool: Cached) => tool.cache_control !== undefined
   const requested = tools.filter(hasCacheControl)

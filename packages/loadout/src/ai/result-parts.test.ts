@@ -105,7 +105,7 @@ describe('the model-facing result of a call', () => {
       type: 'error-text',
       value: expect.stringContaining('No.'),
     })
-    // What another tool left in a history.
+    // An output of another tool in the history.
     expect(toModelOutput({ output: { some: 'thing' } })).toEqual({ type: 'json', value: { some: 'thing' } })
     expect(toModelOutput({ output: undefined })).toEqual({ type: 'json', value: null })
   })

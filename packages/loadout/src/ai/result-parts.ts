@@ -1,4 +1,4 @@
-/** What a model is told of an outcome, in parts that forms turn into their own. What it cannot be shown, it is told of. */
+/** Converts an outcome to parts for a model. Files that it cannot read become a description. */
 import { z } from 'zod'
 import type { CallOutcome } from '../calls/call.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -22,7 +22,7 @@ export function resultParts(outcome: CallOutcome): ResultPart[] {
   }
   const { content, structuredContent } = outcome
   if (content.length > 0) return content.map(partOf)
-  // A model is always told something.
+  // The result is never empty.
   return [{ type: 'text', text: structuredContent === undefined ? 'Done.' : JSON.stringify(structuredContent) }]
 }
 
@@ -52,7 +52,7 @@ function blobPart(resource: unknown): ResultPart | undefined {
   return { type: 'file', mediaType: mimeType, data, ...(name ? { name } : {}) }
 }
 
-/** As a program of the provider reads it: data where there is data, and text for all that is none. */
+/** Result for a provider-run program: JSON when there is structured content, else text. */
 export function valueText(outcome: CallOutcome): string {
   const isValue = outcome.status === 'ok' && outcome.resultHandle === undefined
   if (isValue && outcome.structuredContent !== undefined) return JSON.stringify(outcome.structuredContent)
@@ -62,6 +62,6 @@ export function valueText(outcome: CallOutcome): string {
 export const textOf = (parts: readonly ResultPart[]) =>
   parts.map((part) => (part.type === 'text' ? part.text : filePlaceholder(part))).join('\n')
 
-/** For a model that cannot see it. */
+/** For models that cannot read the file. */
 export const filePlaceholder = ({ mediaType, data, name }: Extract<ResultPart, { type: 'file' }>): string =>
   `[${name ? `${name}, ` : ''}${mediaType}, about ${Math.ceil((data.length * 3) / 4 / 1024)} KB, cannot be shown here]`

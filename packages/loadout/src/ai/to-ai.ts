@@ -1,7 +1,7 @@
 /**
- * A selection for the AI SDK: what it gives spreads into `generateText` and `streamText`. Every `execute` goes through the
- * selection's own call, so whatever an app wires around it, the pipeline decides. What waits is found by steps with any model,
- * or the way a provider has it.
+ * Converts a selection for the AI SDK; spread the result into `generateText` or `streamText`. Every `execute` goes
+ * through the call pipeline, so an app wrapper cannot bypass policy. Deferred tools are found by steps with any model,
+ * or by the provider's own search.
  */
 
 import { dynamicTool, jsonSchema, type ModelMessage, type Tool, type ToolSet, toolSearch } from 'ai'
@@ -36,59 +36,61 @@ export type OpenAIToolSearch = (options: {
   execute?: (input: { arguments?: unknown }, options: { abortSignal?: AbortSignal }) => Promise<{ tools: never[] }>
 }) => Tool
 
-/** How what waits is found. */
+/** How deferred tools are found. */
 export type AISearch =
-  /** `search_tools`, with any model. What is found is active from the next step on, within the budget of the selection. */
+  /**
+   * `search_tools`, with any model. Hits are active from the next step on, within the token budget of the selection.
+   */
   | { by: 'steps' }
-  /** The SDK's own `toolSearch`, which asks us: any model. What is found is sent with the next step. */
+  /** `toolSearch` of the SDK, backed by our search, with any model. Hits are sent with the next step. */
   | { by: 'ai-sdk' }
-  /** Anthropic's references: ours finds, or the provider by its own tool (`anthropic.tools.toolSearchBm25_20251119()`). */
+  /** Anthropic's references: our search, or the provider's tool (`anthropic.tools.toolSearchBm25_20251119()`). */
   | { by: 'anthropic'; tool?: Tool }
-  /** OpenAI's `tool_search`: ours finds, or the provider in namespaces. */
+  /** OpenAI's `tool_search`: our search, or the provider's in namespaces. */
   | { by: 'openai'; toolSearch: OpenAIToolSearch; execution?: 'client' | 'server' }
 
 export interface ToAIOptions {
   /** @default { by: 'steps' } */
   search?: AISearch
-  /** Whose limits hold. @default by the search; with any model, none */
+  /** Provider whose limits apply. @default by the search; none with any model */
   provider?: LimitedProvider
-  /** The messages before this prompt: what they refer to at Anthropic must wait to be referred to. */
+  /** Previous messages: tools that they reference at Anthropic must stay deferred. */
   messages?: readonly ModelMessage[]
   /**
-   * Who asks a person. `wait`: a call that must be approved waits for the answer, wherever that is given. `sdk`: the generation
-   * ends with the SDK's approval request; the question is stored beside it, and its answer (`host.approvals.answer`) is what
-   * counts when the SDK goes on. @default 'wait'
+   * Who shows approval requests. `wait`: a call waits until its request is answered. `sdk`: the generation ends with
+   * the SDK's approval request; the stored request and its answer (`host.approvals.answer`) decide when the SDK
+   * continues. @default 'wait'
    */
   approvals?: 'wait' | 'sdk'
-  /** Schemas as this provider takes them; what was lost is told. @default as servers wrote them */
+  /** Projects schemas for this provider; losses are reported. @default schemas as servers wrote them */
   schemas?: SchemaProvider | undefined
-  /** Told where a person must answer first, when the call waits. */
+  /** Called when a call waits for approval. */
   onPending?: (toolCallId: string, approval: ApprovalView) => void
 }
 
-/** What `generateText` and `streamText` take. */
+/** Options of `generateText` and `streamText`. */
 export interface AIForm {
   tools: ToolSet
-  /** What the first step shows, where what waits is found by steps. */
+  /** Active tools of the first step, when deferred tools are found by steps. */
   activeTools?: string[]
-  /** Shows what was found since. */
+  /** Activates tools that were found since. */
   prepareStep?: () => { activeTools: string[] }
-  /** Our questions, shown by the SDK. Whatever is wired here, the pipeline decides behind `execute`. */
+  /** Shows our approval requests in the SDK. The pipeline still decides in `execute`. */
   toolApproval?: (request: { toolCall: { toolName: string; toolCallId: string; input: unknown } }) => Promise<Approval>
-  /** How more is found, where there is more. */
+  /** Tells the model how to find more tools, when there are more. */
   instructions?: string
-  /** Limits that are near, and what was left out. */
+  /** Limits that are near or exceeded. */
   warnings: string[]
-  /** What the schemas lost, where they were projected. Worked out when it is asked for. */
+  /** Losses of projected schemas. Computed on access. */
   readonly lost: LostInTool[]
 }
 
 type Approval = undefined | { type: 'user-approval'; reason: string }
 
-/** A selection, and the one door to its tools. */
+/** A selection with its call function. */
 export type CallableSelection = ModelSelection & {
   call: CallTool
-  /** With what was found since. */
+  /** The selection with tools that were found since. */
   next?: () => ModelSelection
   ask?: (call: { id: string; name: string; arguments: JsonObject }) => Promise<ApprovalPreview>
 }
@@ -120,7 +122,7 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
   }
 }
 
-/** What is shown at first, and from then on what was found beside it. */
+/** Active tools of the first step, and later also those that were found. */
 function byStepsOf(
   selection: CallableSelection,
   { plan, provider }: { plan: Planned; provider: LimitedProvider | undefined },
@@ -137,10 +139,7 @@ function byStepsOf(
   return { activeTools: active([]), prepareStep: () => ({ activeTools: active(foundSince()) }) }
 }
 
-/**
- * Only what must be asked is the SDK's to show. What is denied goes on to the pipeline, which refuses it, says why, and has it in
- * the log.
- */
+/** The SDK shows only calls that need approval. Denied calls go to the pipeline, which rejects and logs them. */
 const approvalOf =
   (ask: NonNullable<CallableSelection['ask']>): NonNullable<AIForm['toolApproval']> =>
   async ({ toolCall: { toolName: name, toolCallId: id, input } }) => {
@@ -151,7 +150,7 @@ const approvalOf =
 
 const MAX_NAMED = 30
 
-/** A model that is not told that there is more says that it cannot. */
+/** Without this hint, a model answers that it cannot do the task. */
 function instructionsFor({ by }: AISearch, waiting: readonly LoadoutEntry[]): Pick<AIForm, 'instructions'> {
   if (waiting.length === 0 || by === 'anthropic' || by === 'openai') return {}
   const toolkits = [...new Set(waiting.map(({ toolkit }) => toolkit))]
@@ -186,7 +185,7 @@ function planFor(
   const immediate = selected.filter((entry) => !isReferenced(entry))
   const waiting = deferred.filter((entry) => !isReferenced(entry))
   if (provider === undefined) return { immediate, waiting: [...bound, ...waiting], warnings: [] }
-  // What waits is in the request itself only where the provider defers it.
+  // Deferred tools are part of the request only when the provider defers them.
   const isSent = search.by === 'anthropic'
   const plan = planTools({
     provider,
@@ -210,13 +209,13 @@ function planFor(
   }
 }
 
-/** What the provider is told of a tool that waits. */
+/** Provider options of a deferred tool. */
 function waitingOptions(search: AISearch, waiting: readonly LoadoutEntry[]): (entry: LoadoutEntry) => JsonObject {
-  // What waits is not cached: the provider refuses both at once.
+  // The provider rejects caching of deferred tools.
   if (search.by === 'anthropic')
     return () => ({ anthropic: { deferLoading: true, cacheControl: undefined, cache_control: undefined } })
   if (search.by !== 'openai') return () => ({})
-  // We bring its definition along when it is found.
+  // The definition is sent when the tool is found.
   if (search.execution !== 'server') return () => ({ openai: { omitFromRequestTools: true } })
   const spaces = new Map(
     namespacesOf(waiting).flatMap(({ name, description, entries }) =>
@@ -232,11 +231,11 @@ interface ToolSettings extends Pick<ToAIOptions, 'approvals' | 'schemas' | 'onPe
   callTool: CallTool
 }
 
-/** The SDK has one word for a strict tool: whose options say so depends on whose model it is. */
+/** The SDK has one `strict` flag: the provider decides whose options set it. */
 function strictnessOf(entry: LoadoutEntry, { provider, schemas }: Pick<ToolSettings, 'provider' | 'schemas'>) {
   if (provider === 'anthropic') return { as: schemas, strict: anthropicOptions(entry).strict === true }
   const as = openaiSchemas(entry, schemas)
-  // Of many that wait, few are ever sent: only those that may be strict are looked at before.
+  // Few deferred tools are ever sent, so only those that may be strict are projected here.
   return { as, strict: as === 'openai-strict' && formSchema(entry, as).strict }
 }
 
@@ -250,7 +249,7 @@ function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = 
     ...(description === undefined ? {} : { description }),
     inputSchema: jsonSchema(() => formSchema(entry, as).schema),
     ...(strict ? { strict } : {}),
-    // Not sent to the model: for who shows or judges the call.
+    // Metadata is not sent to the model; it is for apps that show or judge the call.
     metadata: { ref, toolkit, tool, annotations: { ...manifest.annotations } },
     ...(Object.keys(options).length > 0 ? { providerOptions: options as NonNullable<Tool['providerOptions']> } : {}),
     execute: async (input, { abortSignal, toolCallId: id }) => {
@@ -272,7 +271,7 @@ function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = 
   })
 }
 
-/** By provider; what waits must be said last. */
+/** Merges by provider; deferred options take precedence. */
 function mergeOptions(options: JsonObject = {}, more: JsonObject): JsonObject {
   const asObject = (value: unknown) => (typeof value === 'object' && value !== null ? (value as JsonObject) : {})
   const providers = new Set([...Object.keys(options), ...Object.keys(more)])
@@ -313,7 +312,7 @@ function searchTool(
   }
 }
 
-/** A search that failed is an error that the model reads, not a search that found nothing. */
+/** A failed search is an error for the model, not an empty result. */
 async function foundIn(callTool: CallTool, args: JsonObject, signal?: AbortSignal): Promise<string[]> {
   const outcome = await callTool({ name: SEARCH_NAME, arguments: args, ...(signal ? { signal } : {}) })
   if ('error' in outcome) throw outcome.error

@@ -1,6 +1,6 @@
 /**
- * A selection for Anthropic Messages. What waits is sent with `defer_loading` and costs no context; `search_tools` answers
- * with references to it, or the provider searches by itself. Pure: nothing here calls anything.
+ * Converts a selection for Anthropic Messages. Deferred tools are sent with `defer_loading` and cost no context;
+ * `search_tools` returns references to them, or the provider searches. Pure.
  */
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../../schema/json.ts'
@@ -36,18 +36,18 @@ import {
 } from './programs.ts'
 
 export interface AnthropicOptions {
-  /** Who searches: ours, as `search_tools`, or the provider. @default 'client' */
+  /** Who searches: Loadout with `search_tools`, or the provider. @default 'client' */
   search?: 'client' | 'bm25' | 'regex'
   /**
-   * The messages of the request. What they refer to keeps its definition. With our search nothing else that waits is sent;
-   * without messages all of it is, in case it is found. @default all that waits is sent
+   * Messages of the request. Referenced tools keep their definitions. With client search no other deferred tool is
+   * sent; without messages all are, in case they are found. @default all deferred tools are sent
    */
   messages?: readonly AnthropicMessage[]
-  /** The provider runs programs that call tools, with this version of its code execution. @default it runs none */
+  /** Code execution version for provider-run programs that call tools. @default none */
   programs?: AnthropicCodeVersion
-  /** The `tool_choice` of the request: what does not go with programs is told. */
+  /** `tool_choice` of the request: settings that conflict with programs are warnings. */
   toolChoice?: AnthropicToolChoice
-  /** Schemas without what the API refuses; what was lost is told. @default as servers wrote them */
+  /** Removes schema features that the API rejects; losses are reported. @default schemas as servers wrote them */
   schemas?: 'anthropic'
 }
 
@@ -65,9 +65,9 @@ export type AnthropicSearchTool =
 
 export interface AnthropicForm {
   tools: Array<AnthropicTool | AnthropicSearchTool | AnthropicCodeTool>
-  /** Limits that are near, and what was left out. */
+  /** Limits that are near or exceeded. */
   warnings: string[]
-  /** What the schemas lost, where they were projected. */
+  /** Losses of projected schemas. */
   lost: LostInTool[]
 }
 
@@ -83,7 +83,7 @@ export function toAnthropic(
   const { selected, search: searchEntry } = partsOf(selection)
   const referenced = referencedIn(messages ?? [])
   const isReferenced = ({ modelName }: LoadoutEntry) => referenced.has(modelName)
-  // What a reference loads must be deferred, also where it is selected by now.
+  // A referenced tool must stay deferred, even when it is selected now.
   const bound = [...selected, ...selection.deferred].filter(isReferenced)
   const sendsAll = search !== 'client' || messages === undefined
   const plan = planTools({
@@ -101,7 +101,7 @@ export function toAnthropic(
   )
   const immediate: AnthropicForm['tools'] = plan.immediate.map((entry) => definition(entry, { programs, schemas }))
   if (searchEntry || (immediate.length === 0 && deferred.length > 0))
-    // One tool at least must not wait; a search never does.
+    // At least one tool must not be deferred; a search tool never is.
     immediate.push(search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search])
   const sent = [...plan.immediate, ...plan.bound, ...plan.waiting]
   const lost = lostIn(sent, schemas)
@@ -109,13 +109,13 @@ export function toAnthropic(
   if (!programs) return { tools, warnings: [...plan.warnings, ...warnings], lost }
   return {
     lost,
-    // It never waits: programs begin with it.
+    // `code_execution` is never deferred: programs start with it.
     tools: [{ type: programs, name: 'code_execution' }, ...tools],
     warnings: [...plan.warnings, ...warnings, ...programWarnings(sent, toolChoice)],
   }
 }
 
-/** A search is called directly: what it finds it answers with references, which no program can read. */
+/** Search is called directly: its references cannot be read by a program. */
 function definition(
   entry: LoadoutEntry,
   { programs, schemas }: { [K in 'programs' | 'schemas']?: AnthropicOptions[K] | undefined } = {},
@@ -132,13 +132,13 @@ function definition(
 
 export interface AnthropicTurn {
   calls: ModelCall[]
-  /** Programs that the provider runs: `selection.follow(turn.programs)` makes them runs, and ends those that ended. */
+  /** Programs that the provider runs: `selection.follow(turn.programs)` records them as runs. */
   programs: ProviderProgram[]
-  /** Where they run. Give its id back as `container`: a program that waits needs it, until it expires. */
+  /** Container of the programs. Send its id back as `container`; a waiting program needs it until it expires. */
   container?: { id: string; expiresAt?: Date }
-  /** Refs of what the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
+  /** Refs that the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
   loaded: string[]
-  /** What its search failed with: `too_many_requests`, `invalid_pattern`, … */
+  /** Errors of the provider's search: `too_many_requests`, `invalid_pattern`, … */
   searchErrors: Array<{ code: string; message?: string }>
 }
 
@@ -150,10 +150,10 @@ const toolUse = z.looseObject({
   caller: z.looseObject({ type: z.string().max(100), tool_id: z.string().max(500).optional() }).nullish(),
 })
 
-/** A message, or its content alone, which does not say in which container programs run. */
+/** A message, or only its content, which does not name the container. */
 export type AnthropicReply = readonly unknown[] | { content: readonly unknown[]; container?: unknown }
 
-/** What a message of the model asks for. Give its content back as it came: it holds blocks that are the provider's own. */
+/** Reads the calls of a model message. Send its content back unchanged: it contains provider blocks. */
 export function readAnthropic(selection: ModelSelection, reply: AnthropicReply): AnthropicTurn {
   const content = 'content' in reply ? reply.content : reply
   const container = containerIn(reply)
@@ -192,7 +192,7 @@ export interface AnthropicResult {
   is_error?: true
 }
 
-/** The message that answers the calls of one turn. `selection` is the one that the request was made of. */
+/** Message with the results of one turn. `selection` is the one of the request. */
 export function answerAnthropic(
   selection: ModelSelection,
   completed: readonly CompletedCall[],
@@ -203,14 +203,14 @@ export function answerAnthropic(
 
 function resultOf({ call, outcome }: CompletedCall, waiting: ReadonlySet<string>): AnthropicResult {
   const isProgram = call.caller?.type === 'code'
-  // What is there already needs no reference, and may have none.
+  // A tool that is not deferred needs no reference and may have none.
   const found =
     call.name === SEARCH_NAME && !isProgram ? searchResultNames(outcome).filter((name) => waiting.has(name)) : []
   const content =
     found.length > 0
       ? found.map((tool_name) => ({ type: 'tool_reference' as const, tool_name }))
       : isProgram
-        ? // A program is answered with text, and with nothing else.
+        ? // A program takes only text results.
           [contentOf({ type: 'text', text: valueText(outcome) })]
         : resultParts(outcome).map(contentOf)
   return {
@@ -225,7 +225,7 @@ const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 type ImageType = (typeof IMAGES)[number]
 
 function contentOf(part: ResultPart): AnthropicResultContent {
-  // A text that is empty is refused.
+  // The API rejects empty texts.
   if (part.type === 'text') return { type: 'text', text: part.text === '' ? '(empty)' : part.text }
   const { mediaType, data } = part
   const image = IMAGES.find((type) => type === mediaType)

@@ -1,6 +1,7 @@
 /**
- * What the messages of a conversation with Anthropic say about tools. A reference is expanded in every later request, so what
- * it names keeps its definition; what is gone for good is taken out of the messages, and nothing else in them is touched.
+ * Tool references in the messages of an Anthropic conversation. The API expands a reference in every later request, so
+ * referenced tools keep their definitions. References to removed tools are deleted from the messages; nothing else
+ * changes.
  */
 import { z } from 'zod'
 import type { JsonObject } from '../../schema/json.ts'
@@ -12,7 +13,9 @@ export interface AnthropicMessage {
 
 const reference = z.looseObject({ type: z.literal('tool_reference'), tool_name: z.string() })
 const ownResult = z.looseObject({ type: z.literal('tool_result'), content: z.array(z.unknown()) })
-/** Of the provider's search. In November 2025 errors, and in places results, came as a `tool_result` of a server tool. */
+/**
+ * Results of the provider's search. In November 2025 errors and some results came as `tool_result` of a server tool.
+ */
 const searchResult = z.looseObject({
   type: z.enum(['tool_search_tool_result', 'tool_result']),
   content: z.looseObject({ type: z.literal('tool_search_tool_search_result'), tool_references: z.array(z.unknown()) }),
@@ -34,7 +37,7 @@ const namesIn = (blocks: readonly unknown[]): string[] =>
     return read.success ? [read.data.tool_name] : []
   })
 
-/** The tools that one block loads, by their names. */
+/** Names of the tools that a block loads. */
 export function loadedBy(block: unknown): string[] {
   const provider = searchResult.safeParse(block)
   if (provider.success) return namesIn(provider.data.content.tool_references)
@@ -42,7 +45,7 @@ export function loadedBy(block: unknown): string[] {
   return clientResult.success ? namesIn(clientResult.data.content) : []
 }
 
-/** What the provider's search failed with. */
+/** Error of the provider's search. */
 export function searchFailure(block: unknown): { code: string; message?: string } | undefined {
   const read = searchError.safeParse(block)
   if (!read.success) return undefined
@@ -54,8 +57,8 @@ export const referencedIn = (messages: readonly AnthropicMessage[]): Set<string>
   new Set(messages.flatMap(({ content }) => blocksOf(content).flatMap(loadedBy)))
 
 /**
- * The messages without references to tools that a request does not define: the API refuses those for ever. What the model
- * is told instead is that the tool is gone. Blocks that refer to nothing that is gone are the same objects.
+ * Removes references to undefined tools, which the API would reject in every later request. The model reads that the
+ * tool is gone. Unaffected blocks stay the same objects.
  */
 export function withoutLost<M extends AnthropicMessage>(
   messages: readonly M[],

@@ -1,6 +1,6 @@
 /**
- * Programs that Anthropic runs: who may call which tool, which programs a message tells of, and their container. A program and
- * what it prints are the provider's; what it calls comes to us as `tool_use` with its `caller`.
+ * Provider-run programs of Anthropic: allowed callers, programs in a message, and their container. The provider runs
+ * the program; its calls arrive as `tool_use` with a `caller`.
  */
 import { z } from 'zod'
 import type { ProviderProgram } from '../../schema/records/program.ts'
@@ -16,16 +16,16 @@ export interface AnthropicCodeTool {
   name: 'code_execution'
 }
 
-/** What the request says of `tool_choice`. */
+/** `tool_choice` of the request. */
 export interface AnthropicToolChoice {
   type: string
   disable_parallel_tool_use?: boolean | undefined
 }
 
-/** Said by the tool's `providerOptions`. */
+/** Set by the tool's `providerOptions`. */
 const isStrict = (entry: LoadoutEntry) => anthropicOptions(entry).strict === true
 
-/** Who may call it, where that is not the model alone. */
+/** Allowed callers, when they are not only the model. */
 export function callersOf(
   entry: LoadoutEntry,
   version: AnthropicCodeVersion | undefined,
@@ -36,7 +36,7 @@ export function callersOf(
 
 const MAX_NAMES = 5
 
-/** What does not go together with programs, as the provider says. */
+/** Settings that the provider does not support together with programs. */
 export function programWarnings(entries: readonly LoadoutEntry[], choice: AnthropicToolChoice | undefined): string[] {
   const strict = entries.filter((entry) => entry.allowedCallers.includes('code') && isStrict(entry))
   const names = strict.slice(0, MAX_NAMES).map(({ modelName }) => modelName)
@@ -73,7 +73,7 @@ const endBlock = z.looseObject({
   }),
 })
 
-/** The programs that a message tells of; one that only ends here began in a message before. */
+/** Programs in a message; one that only ends here started in an earlier message. */
 export function programsIn(content: readonly unknown[]): ProviderProgram[] {
   const programs = new Map<string, ProviderProgram>()
   for (const block of content) {
@@ -104,7 +104,7 @@ const inMessage = z.looseObject({
   container: z.looseObject({ id: z.string().min(1).max(500), expires_at: z.string().optional() }),
 })
 
-/** Where the programs of a conversation run: passed back as `container`, which one that waits needs. */
+/** Container of the conversation's programs, to send back as `container`. */
 export function containerIn(message: unknown): { id: string; expiresAt?: Date } | undefined {
   const read = inMessage.safeParse(message)
   if (!read.success) return undefined

@@ -1,6 +1,6 @@
 /**
- * A selection for OpenAI Chat Completions, and for all who speak it. It has no search of its own: `search_tools` is a function
- * like any other, and what it finds is there in the request that is made of `selection.next()`.
+ * Converts a selection for OpenAI Chat Completions and compatible APIs. The API has no tool search: `search_tools` is a
+ * function, and its hits are in the next request, made from `selection.next()`.
  */
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../../schema/json.ts'
@@ -27,16 +27,19 @@ export interface OpenAIChatTool {
 
 export interface OpenAIChatForm {
   tools: OpenAIChatTool[]
-  /** Limits that are near, and what was left out. */
+  /** Limits that are near or exceeded. */
   warnings: string[]
-  /** What the schemas lost, where they were projected. */
+  /** Losses of projected schemas. */
   lost: LostInTool[]
 }
 
 export interface OpenAIChatOptions {
-  /** Whose limits hold: others speak this API too. @default 'openai-chat' */
+  /** Provider whose limits apply: others use this API too. @default 'openai-chat' */
   provider?: LimitedProvider
-  /** Schemas as this provider takes them. With `openai-strict` give it to `readOpenAIChat` too. @default as servers wrote them */
+  /**
+   * Projects schemas for this provider. Pass `openai-strict` to `readOpenAIChat` too. @default schemas as servers wrote
+   * them
+   */
   schemas?: SchemaProvider | undefined
 }
 
@@ -65,7 +68,7 @@ const toolCall = z.looseObject({
   function: z.looseObject({ name: z.string().max(500), arguments: z.unknown() }),
 })
 
-/** The calls of one message of the model. `selection` is needed where schemas were strict, of all tools or of one. */
+/** Reads the calls of a model message. `selection` is required for strict schemas. */
 export function readOpenAIChat(
   message: { tool_calls?: readonly unknown[] | null | undefined },
   { selection, schemas }: { selection?: ModelSelection; schemas?: SchemaProvider } = {},
@@ -83,7 +86,7 @@ export function readOpenAIChat(
   }
 }
 
-/** The messages that answer them, which follow the model's own at once. */
+/** Tool messages, which directly follow the model's message. */
 export const answerOpenAIChat = (completed: readonly CompletedCall[]) =>
   completed.map(({ call, outcome }) => ({
     role: 'tool' as const,

@@ -1,4 +1,7 @@
-/** What the items of a conversation with OpenAI say about tools: what was loaded, from where, and what was called from nowhere. */
+/**
+ * Tools in the items of an OpenAI conversation: loaded tools with their namespace, and tools that were called without
+ * one.
+ */
 import { z } from 'zod'
 
 const definition = z.looseObject({ type: z.literal('function'), name: z.string() })
@@ -14,11 +17,11 @@ const call = z.looseObject({
 })
 
 export interface OpenAIHistory {
-  /** Tools that were loaded, with their namespace. One that was loaded alone has its own name for it. */
+  /** Loaded tools with their namespace. A tool that was loaded alone has its own name as namespace. */
   loaded: Map<string, string>
-  /** Where calls say that a tool is. */
+  /** Namespaces of called tools. */
   placed: Map<string, string>
-  /** Tools that were called while they were in no namespace: they must stay reachable there. */
+  /** Tools that were called without a namespace: they must stay callable without one. */
   bare: Set<string>
   hasSearched: boolean
 }
@@ -39,7 +42,7 @@ export function readHistory(items: readonly unknown[]): OpenAIHistory {
   return history
 }
 
-/** Names with their namespaces. */
+/** Tool names with their namespaces. */
 export function toolsIn(tools: readonly unknown[]): Array<[name: string, namespace: string]> {
   return tools.flatMap((tool): Array<[string, string]> => {
     const space = namespace.safeParse(tool)

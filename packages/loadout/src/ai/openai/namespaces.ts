@@ -1,6 +1,6 @@
 /**
- * Toolkits as namespaces: of a namespace the model sees the name and the description until it searches. A toolkit of many
- * tools becomes several, because small ones are found better. A tool that a conversation knows from one namespace stays there.
+ * Groups toolkits into namespaces, of which the model sees only name and description until it searches. A large toolkit
+ * is split, because small namespaces are found better. A tool keeps its namespace within a conversation.
  */
 import type { JsonObject } from '../../schema/json.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
@@ -17,7 +17,7 @@ export interface OpenAIFunction {
   strict: boolean
   defer_loading?: true
   allowed_callers?: Array<'direct' | 'programmatic'>
-  /** Of what it gives as text, for programs. */
+  /** Schema of its text output, for programs. */
   output_schema?: JsonObject
 }
 
@@ -37,7 +37,7 @@ export interface Namespace {
 const MAX_TOOLS = LIMITS['openai-responses'].namespace
 const MAX_DESCRIPTION_LENGTH = 400
 
-/** `placed` says where a conversation has had a tool before. */
+/** `placed` has the namespaces of tools in earlier turns. */
 export function namespacesOf(
   entries: readonly LoadoutEntry[],
   placed: ReadonlyMap<string, string> = new Map(),
@@ -53,14 +53,14 @@ export function namespacesOf(
     if (namespace !== undefined) add(namespace, entry)
   }
   const toolkits = new Set(entries.map(({ toolkit }) => toolkit))
-  // What is full stays full: each toolkit goes on where it was.
+  // Full namespaces stay full: each toolkit continues in its last one.
   const numbers = new Map<string, number>()
   for (const entry of entries) {
     if (placed.has(entry.modelName)) continue
     const { toolkit } = entry
     let number = numbers.get(toolkit) ?? 1
     const name = () => (number === 1 ? toolkit : `${toolkit}_${number}`)
-    // Another toolkit's own name is not taken.
+    // The id of another toolkit is not used as a namespace.
     while ((number > 1 && toolkits.has(name())) || (spaces.get(name())?.length ?? 0) >= MAX_TOOLS) number++
     numbers.set(toolkit, number)
     add(name(), entry)
@@ -68,7 +68,7 @@ export function namespacesOf(
   return [...spaces].map(([name, group]) => ({ name, description: descriptionOfAll(group), entries: group }))
 }
 
-/** As many as fit, by their rank, and the names of the tools in those that do not. */
+/** Namespaces that fit, by rank, and the tool names of those that do not. */
 export function namespacesWithin(
   room: number,
   spaces: readonly Namespace[],
@@ -88,9 +88,9 @@ function descriptionOfAll(entries: readonly LoadoutEntry[]): string {
 
 export interface FunctionOptions {
   defer?: boolean
-  /** Whether the provider runs programs that call it. */
+  /** Whether provider-run programs may call it. */
   programs?: boolean | undefined
-  /** As a strict schema where that says all that the tool takes; a tool may say for itself whether it is. */
+  /** Strict schema, when it expresses the whole input; the tool's own setting takes precedence. */
   schemas?: 'openai-strict' | undefined
 }
 
@@ -104,7 +104,7 @@ export function functionOf(
     type: 'function',
     name: entry.modelName,
     ...(description === undefined ? {} : { description }),
-    // What servers write is rarely what "strict" wants.
+    // Server schemas rarely meet the requirements of strict mode.
     parameters,
     strict,
     ...(defer ? { defer_loading: true } : {}),

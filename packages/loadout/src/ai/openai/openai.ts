@@ -1,6 +1,6 @@
 /**
- * A selection for OpenAI Responses. `tool_search` is answered by us, with the definitions of what was found (`client`), or the
- * provider searches namespaces of what waits (`server`). A tool has one name everywhere, ours; a namespace is only where it is.
+ * Converts a selection for OpenAI Responses. Loadout answers `tool_search` with definitions (`client`), or the provider
+ * searches namespaces of deferred tools (`server`). A tool name is independent of its namespace.
  */
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../../schema/json.ts'
@@ -36,13 +36,13 @@ import {
 } from './namespaces.ts'
 
 export interface OpenAIOptions {
-  /** Who searches: ours, or the provider. @default 'client' */
+  /** Who searches: Loadout, or the provider. @default 'client' */
   search?: 'client' | 'server'
-  /** The items of the request: what they loaded is not sent again, and stays where it was. */
+  /** Items of the request: tools that they loaded are not sent again and keep their namespace. */
   input?: readonly unknown[]
-  /** The provider runs programs that call tools. @default false */
+  /** Whether the provider runs programs that call tools. @default false */
   programs?: boolean
-  /** Strict schemas, for tools whose schema can be one. Give it to `readOpenAI` and `answerOpenAI` too. @default none is strict */
+  /** Strict schemas for tools that support them. Pass it to `readOpenAI` and `answerOpenAI` too. @default none */
   schemas?: 'openai-strict' | undefined
 }
 
@@ -52,9 +52,9 @@ export type OpenAISearchTool =
 
 export interface OpenAIForm {
   tools: Array<OpenAIFunction | OpenAINamespace | OpenAISearchTool | { type: 'programmatic_tool_calling' }>
-  /** Limits that are near, and what was left out. */
+  /** Limits that are near or exceeded. */
   warnings: string[]
-  /** What strict schemas lost; one that would take less than the tool is not strict. */
+  /** Losses of strict schemas; a schema that would reject valid input is not strict. */
   lost: LostInTool[]
 }
 
@@ -105,7 +105,7 @@ function serverSearchForm({ deferred }: ModelSelection, formInput: FormInput): O
   const reserved = reservedFor(formInput)
   const { tools: maxTools } = LIMITS['openai-responses']
   const namespaceByTool = new Map([...history.loaded, ...history.placed])
-  // One that was loaded alone is in no namespace of ours.
+  // A tool that was loaded alone is in none of our namespaces.
   for (const [name, space] of namespaceByTool) if (space === name) namespaceByTool.delete(name)
   const keepsNamespace = ({ modelName }: LoadoutEntry) => namespaceByTool.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.bare.has(modelName))
@@ -143,11 +143,11 @@ const namesOf = (spaces: readonly Namespace[]) =>
   spaces.flatMap(({ name, entries }) => [name, ...entries.map(({ modelName }) => modelName)])
 
 export interface OpenAITurn {
-  /** Calls of tools, and searches that are ours to answer, as calls of `search_tools`. */
+  /** Tool calls, and client searches as calls of `search_tools`. */
   calls: ModelCall[]
-  /** Programs that the provider runs: `selection.follow(turn.programs)` makes them runs, and ends those that ended. */
+  /** Programs that the provider runs: `selection.follow(turn.programs)` records them as runs. */
   programs: ProviderProgram[]
-  /** Refs of what the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
+  /** Refs that the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
   loaded: string[]
 }
 
@@ -177,7 +177,7 @@ const endShape = z.looseObject({
 })
 const searchOutput = z.looseObject({ type: z.literal('tool_search_output'), tools: z.array(z.unknown()) })
 
-/** What a response asks for. Give its items back as they came: a call whose namespace is lost is refused. */
+/** Reads the calls of a response. Send its items back unchanged: a call without its namespace is rejected. */
 export function readOpenAI(
   selection: ModelSelection,
   output: readonly unknown[],
@@ -214,7 +214,7 @@ export function readOpenAI(
   }
 }
 
-/** The programs that a response tells of; one that only ends here began in a response before. */
+/** Programs in a response; one that only ends here started in an earlier response. */
 function programsIn(output: readonly unknown[]): ProviderProgram[] {
   const programs = new Map<string, ProviderProgram>()
   for (const item of output) {
@@ -258,7 +258,7 @@ export type OpenAIAnswerItem =
       tools: Array<OpenAIFunction | OpenAINamespace>
     }
 
-/** The items that answer the calls of one turn. `selection` is the one that the request was made of. */
+/** Items with the results of one turn. `selection` is the one of the request. */
 export function answerOpenAI(
   selection: ModelSelection,
   completed: readonly CompletedCall[],
@@ -280,9 +280,9 @@ export function answerOpenAI(
     return {
       type: 'function_call_output',
       call_id: call.id,
-      // A program reads data, as `output_schema` says.
+      // A program reads data, as `output_schema` declares.
       output: call.caller?.type === 'code' && isText ? valueText(outcome) : content,
-      // A program's call is answered to the program.
+      // The result of a program call needs the caller of that call.
       ...(caller ? { caller: caller as OpenAICaller } : {}),
     }
   })

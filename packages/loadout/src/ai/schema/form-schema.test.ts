@@ -1,4 +1,4 @@
-/** Schemas in the forms: projected where that is asked for, with what was lost, and arguments as the tool means them. */
+/** Schemas in forms: projection on request, reported losses, and restored arguments. */
 import { expect, it } from 'vitest'
 import { createServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'

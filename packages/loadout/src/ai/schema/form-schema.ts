@@ -1,4 +1,4 @@
-/** The schema that a form sends of a tool, what it lost, and the arguments as the tool means them. */
+/** Tool schema of a form, its losses, and arguments converted back to the tool's own schema. */
 import type { JsonObject } from '../../schema/json.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { ModelSelection } from '../model-call.ts'
@@ -13,11 +13,14 @@ export interface LostInTool extends LostInSchema {
 
 export interface FormSchema {
   schema: JsonObject
-  /** Sent as one that the model's words must follow. */
+  /** Sent as a strict schema. */
   strict: boolean
 }
 
-/** As the server wrote it; with a provider, as that takes it. What a strict one cannot say stays as it was, and is not strict. */
+/**
+ * Server schema, or its projection for a provider. A schema that strict mode cannot express stays unchanged and is not
+ * strict.
+ */
 export function formSchema({ manifest: { inputSchema } }: LoadoutEntry, provider?: SchemaProvider): FormSchema {
   if (provider === undefined) return { schema: inputSchema, strict: false }
   const { schema, lost } = projectSchema(inputSchema, provider)
@@ -26,12 +29,12 @@ export function formSchema({ manifest: { inputSchema } }: LoadoutEntry, provider
   return isNarrower ? { schema: inputSchema, strict: false } : { schema, strict: true }
 }
 
-/** What the schemas of a form lost, by tool. */
+/** Losses of the schemas in a form, by tool. */
 export function lostIn(entries: readonly LoadoutEntry[], provider?: SchemaProvider): LostInTool[] {
   return lostBy(entries, () => provider)
 }
 
-/** The same where OpenAI reads it, and a tool may say for itself that it is strict. */
+/** Same for OpenAI, where a tool may set `strict` itself. */
 export function lostInOpenAI(entries: readonly LoadoutEntry[], schemas?: SchemaProvider): LostInTool[] {
   return lostBy(entries, (entry) => openaiSchemas(entry, schemas))
 }
@@ -47,7 +50,7 @@ function lostBy(
   })
 }
 
-/** The arguments of a call by the schema that the tool has, where the model was shown a closed one. */
+/** Converts arguments of a strict schema back to those of the tool. */
 export function argumentsForTool(
   args: JsonObject,
   { name, selection, schemas }: { name: string; selection: ModelSelection; schemas: SchemaProvider | undefined },

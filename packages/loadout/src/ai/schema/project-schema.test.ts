@@ -149,7 +149,7 @@ describe('the Anthropic projection', () => {
   })
 })
 
-/** What the strict mode of OpenAI would refuse. */
+/** Problems that OpenAI's strict mode would reject. */
 function strictProblems(node: unknown, path = ''): string[] {
   if (typeof node !== 'object' || node === null || Array.isArray(node)) return [`${path}: no schema`]
   const schema = node as JsonObject

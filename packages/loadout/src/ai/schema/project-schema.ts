@@ -1,7 +1,7 @@
 /**
- * A tool's schema as a provider takes it, and a list of what was lost on the way. A loss widens, and arguments are held against
- * the tool's own schema behind it; where it narrows, so that a model cannot say what the tool takes, that is told. It never
- * throws, and there is an end to it whatever a server wrote.
+ * Projects a tool schema to what a provider accepts, and lists the losses. A loss usually widens the schema, and
+ * arguments are still validated against the tool's own schema; a loss that narrows it is marked. Never throws, and its
+ * work is bounded.
  */
 import type { JsonObject } from '../../schema/json.ts'
 import { restoreArguments } from './restore-arguments.ts'
@@ -11,10 +11,10 @@ import { REMARKS, SCHEMA_RULES, type SchemaProvider, type SchemaRules } from './
 export { restoreArguments, type SchemaProvider }
 
 export interface LostInSchema {
-  /** A JSON Pointer into the schema as it was. */
+  /** JSON Pointer into the original schema. */
   path: string
   what: string
-  /** What is sent takes less than the tool does. */
+  /** The projection accepts less than the tool does. */
   narrows?: true
 }
 
@@ -24,7 +24,7 @@ export interface ProjectedSchema {
 }
 
 const MAX_NODES = 20_000
-/** Forms inside forms count as one level for a provider; not for us. */
+/** Nested forms count as one level for a provider, but not for this limit. */
 const MAX_LEVEL = 200
 const MAX_LOST = 200
 
@@ -36,7 +36,7 @@ interface Walk {
   fields: number
 }
 
-/** Where it is: how deep by the provider's count and by ours, and inside which refs. */
+/** Position of the walk: path, depth by the provider's count, own level, and open refs. */
 interface SchemaPosition {
   path: string
   depth: number
@@ -62,10 +62,10 @@ function narrow(walk: Walk, path: string, what: string): void {
   if (walk.lost.length < MAX_LOST) walk.lost.push({ path, what, narrows: true })
 }
 
-/** Where any value can be said nothing is narrower by it. */
+/** When any value can be expressed, the replacement does not narrow. */
 const replace = (walk: Walk, path: string, what: string) => (walk.rules.untyped ? lose : narrow)(walk, path, what)
 
-/** No provider takes several forms at the top: one object that allows each of them is what is left. */
+/** No provider accepts several forms at the root, so they become one object that allows each of them. */
 function flatRoot(walk: Walk, root: JsonObject, position: SchemaPosition): JsonObject {
   const pointed = typeof root.$ref === 'string' ? refTarget(walk.root, root.$ref) : undefined
   const { $ref: _, ...rest } = pointed ? { ...pointed, ...root } : root
@@ -81,7 +81,7 @@ function flatRoot(walk: Walk, root: JsonObject, position: SchemaPosition): JsonO
   return { ...flat, type: 'object' }
 }
 
-/** What it points at, through as many refs as there are. */
+/** Resolves a chain of refs. */
 function resolveRefs(walk: Walk, node: JsonObject, { refs, path }: SchemaPosition): JsonObject {
   const visited = new Set(refs)
   let found = node
@@ -133,7 +133,7 @@ function projectRef(walk: Walk, node: JsonObject, position: SchemaPosition): Jso
   )
 }
 
-/** `allOf` and `oneOf` for who does not know them. */
+/** Merges `allOf` and `oneOf` for providers without them. */
 function withForms(walk: Walk, node: JsonObject, position: SchemaPosition): [JsonObject, SchemaPosition] {
   const { keeps } = walk.rules
   let flat = node
@@ -153,7 +153,7 @@ function withForms(walk: Walk, node: JsonObject, position: SchemaPosition): [Jso
     lose(walk, `${position.path}/oneOf`, 'that it fits one form and no other')
     flat = { ...rest, anyOf: [...(oneOf as unknown[]), ...(Array.isArray(anyOf) ? anyOf : [])] }
   }
-  // A tuple as it was written before 2020.
+  // Tuple syntax before 2020-12.
   if (Array.isArray(flat.items)) flat = { ...flat, prefixItems: flat.items, items: flat.additionalItems ?? {} }
   return [flat, { ...position, refs }]
 }
@@ -186,10 +186,10 @@ function keywordsOf(walk: Walk, node: JsonObject, position: SchemaPosition): Jso
   return result
 }
 
-/** Their value is one schema. */
+/** Keywords whose value is one schema. */
 const SCHEMA_KEYWORDS = new Set(['additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'])
 
-/** One keyword as it may stay; undefined: it goes. */
+/** Projected value of one keyword; undefined removes it. */
 function keywordOf(
   walk: Walk,
   { word, value, node }: { word: string; value: unknown; node: JsonObject },
@@ -205,7 +205,7 @@ function keywordOf(
   if (word === 'items') return project(walk, value, child)
   if (word === 'anyOf' || ((word === 'oneOf' || word === 'allOf' || word === 'prefixItems') && isAllowed)) {
     if (!Array.isArray(value) || value.length === 0) return undefined
-    // Forms are the same level, not a deeper one.
+    // Forms are on the same level.
     return value.map((form, index) =>
       project(walk, form, { ...child, path: `${path}/${index}`, depth: position.depth }),
     )
@@ -221,7 +221,7 @@ function keywordOf(
   return undefined
 }
 
-/** Keywords that say no more than was said without them. */
+/** Keywords that add nothing to the rest of the schema. */
 const isRedundant = (word: string, value: unknown, node: JsonObject) =>
   (word === 'additionalProperties' && (value === false || isObject(node.properties))) ||
   (word === 'minLength' && value === 0) ||

@@ -1,6 +1,6 @@
 /**
- * Arguments of a model that was shown a closed schema: where a field might have been missing it wrote null. What the tool's own
- * schema does not know as null is taken away again.
+ * Restores arguments of a closed schema: the model wrote null for absent fields. Nulls that the tool's own schema does
+ * not accept are removed.
  */
 import type { JsonObject } from '../../schema/json.ts'
 import { refTarget, typesOf } from './schema-parts.ts'

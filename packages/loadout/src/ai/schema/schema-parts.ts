@@ -1,8 +1,8 @@
-/** Small steps of projecting a schema: what a ref points at, forms made one, null beside what was there. */
+/** Helpers of schema projection: resolve a ref, merge forms, add null. */
 import type { JsonObject } from '../../schema/json.ts'
 import type { SchemaRules } from './schema-rules.ts'
 
-/** What a ref inside the same schema points at. */
+/** Target of a ref inside the same schema. */
 export function refTarget(root: JsonObject, ref: string): JsonObject | undefined {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined
@@ -23,7 +23,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** The types that it names, or that its other words mean. */
+/** Declared types, or those that other keywords imply. */
 export function typesOf({ type, properties, items, ...node }: JsonObject): string[] {
   if (typeof type === 'string') return [type]
   if (Array.isArray(type)) return type.filter((name): name is string => typeof name === 'string')
@@ -31,7 +31,7 @@ export function typesOf({ type, properties, items, ...node }: JsonObject): strin
   return isObject(items) || Array.isArray(node.prefixItems) ? ['array'] : []
 }
 
-/** Several forms as one: with `every` all that any of them asks for is asked for, else nothing but what all ask for. */
+/** Merges several forms: with `every` all required fields are required, else only those that all forms require. */
 export function mergeForms(base: JsonObject, forms: readonly JsonObject[], { every }: { every: boolean }): JsonObject {
   const allForms = [base, ...forms]
   const lists = forms.map(({ required }) => (Array.isArray(required) ? required : []))
@@ -46,7 +46,7 @@ export function mergeForms(base: JsonObject, forms: readonly JsonObject[], { eve
   }
 }
 
-/** The same, or null. */
+/** Adds null to a schema. */
 export function nullable(schema: JsonObject, { nullAs }: SchemaRules, isNullable: boolean): JsonObject {
   if (!isNullable) return schema
   if (nullAs === 'nullable') return { ...schema, nullable: true }
@@ -65,7 +65,7 @@ const either = (schema: JsonObject): JsonObject =>
     ? { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] }
     : { anyOf: [schema, { type: 'null' }] }
 
-/** Any value, for who wants a type said: what is simple, with what was said of it. */
+/** Any value for a provider that requires a type: scalar types with the original labels. */
 export function untyped({ nullAs }: SchemaRules, { title, description }: JsonObject): JsonObject {
   const labels = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
   return nullAs === 'nullable'

@@ -1,28 +1,28 @@
-/** What each provider takes of a JSON Schema, and where that is said. Asked by `project-schema.ts` alone. */
+/** JSON Schema features per provider, with their sources. Used only by `project-schema.ts`. */
 
 export const SCHEMA_PROVIDERS = ['openai', 'openai-strict', 'gemini', 'gemini-json', 'anthropic'] as const
 export type SchemaProvider = (typeof SCHEMA_PROVIDERS)[number]
 
 export interface SchemaRules {
-  /** The keywords that stay as they are; undefined: all. */
+  /** Allowed keywords; undefined allows all. */
   keeps: ReadonlySet<string> | undefined
-  /** The `format`s that are known; undefined: any. */
+  /** Allowed `format`s; undefined allows all. */
   formats: ReadonlySet<string> | undefined
-  /** Whether `$ref`s stay; else each becomes what it points at. */
+  /** Whether `$ref`s stay or are inlined. */
   refs: 'keep' | 'inline'
-  /** Every field is required, and there are no others: what may be missing may be null. */
+  /** Every field is required and no others are allowed: optional fields become nullable. */
   closed: boolean
-  /** How null is said: as one of the types, or as a word of its own. */
+  /** How null is expressed: as a type, or as the `nullable` keyword. */
   nullAs: 'type' | 'nullable'
-  /** What an enum may hold, as `typeof` says it; undefined: anything. */
+  /** `typeof` of enum values; undefined allows all. */
   enums: ReadonlySet<string> | undefined
-  /** Whether a schema may say nothing of its type. */
+  /** Whether a schema may omit its type. */
   untyped: boolean
-  /** Names of fields that it takes. */
+  /** Allowed field names. */
   names: RegExp | undefined
   /** Levels of objects and lists. */
   depth: number
-  /** Fields in all. */
+  /** Total number of fields. */
   fields: number
 }
 
@@ -30,7 +30,7 @@ const TEXTS = new Set(['string'])
 const WORDS = ['type', 'title', 'description', 'enum', 'items', 'properties', 'required', 'anyOf']
 
 export const SCHEMA_RULES: Readonly<Record<SchemaProvider, SchemaRules>> = {
-  /** Tools that are not strict: as they are, but for forms at the top, which its API answers 400 to. */
+  /** Tools that are not strict: unchanged except for forms at the root, which the API rejects with 400. */
   openai: {
     keeps: undefined,
     formats: undefined,
@@ -43,7 +43,7 @@ export const SCHEMA_RULES: Readonly<Record<SchemaProvider, SchemaRules>> = {
     depth: 60,
     fields: 20_000,
   },
-  /** The guide to structured outputs: supported properties and formats, 5,000 fields, 10 levels. */
+  /** Guide to structured outputs: supported properties and formats, 5,000 fields, 10 levels. */
   'openai-strict': {
     keeps: new Set([
       ...WORDS,
@@ -71,7 +71,7 @@ export const SCHEMA_RULES: Readonly<Record<SchemaProvider, SchemaRules>> = {
     depth: 10,
     fields: 5000,
   },
-  /** `Schema` of its API reference, which is a part of OpenAPI 3.0. */
+  /** `Schema` of the API reference, a subset of OpenAPI 3.0. */
   gemini: {
     keeps: new Set([
       ...WORDS,
@@ -100,7 +100,7 @@ export const SCHEMA_RULES: Readonly<Record<SchemaProvider, SchemaRules>> = {
     depth: 30,
     fields: 5000,
   },
-  /** `parametersJsonSchema`, which the AI SDK sends: the words that the reference lists of JSON Schema; refs may not go in circles. */
+  /** `parametersJsonSchema`, which the AI SDK sends: the listed JSON Schema keywords; refs must not be cyclic. */
   'gemini-json': {
     keeps: new Set([
       ...WORDS,
@@ -123,7 +123,7 @@ export const SCHEMA_RULES: Readonly<Record<SchemaProvider, SchemaRules>> = {
     depth: 30,
     fields: 5000,
   },
-  /** JSON Schema 2020-12, but for what its API answers 400 to: forms at the top, and such names of fields. */
+  /** JSON Schema 2020-12, except forms at the root and field names that the API rejects with 400. */
   anthropic: {
     keeps: undefined,
     formats: undefined,
@@ -138,7 +138,7 @@ export const SCHEMA_RULES: Readonly<Record<SchemaProvider, SchemaRules>> = {
   },
 }
 
-/** Said of a schema, not by it: nothing is lost with them. */
+/** Annotations without effect on validation: removing them is no loss. */
 export const REMARKS = new Set([
   '$schema',
   '$id',
