@@ -96,5 +96,5 @@ export interface CatalogTool {
   /** First seen while its server was not trusted, and accepted by nobody since. */
   unaccepted?: true
   /** Off: the same, and its server is not trusted now either. */
-  held?: true
+  blocked?: true
 }

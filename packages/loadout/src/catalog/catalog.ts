@@ -29,7 +29,7 @@ export interface Catalog {
   tools(
     userId: string,
     toolkits: readonly StoredToolkit[],
-    how?: { asIs?: boolean | undefined },
+    options?: { asIs?: boolean | undefined },
   ): Promise<ReadonlyMap<string, readonly CatalogTool[]>>
   /**
    * Looks in the background when it is its turn, with few others at once. Resolves to whether it succeeded and never rejects: the
@@ -45,7 +45,7 @@ export interface Catalog {
   /** When what this user has of it was last looked for. */
   discoveredAt(stored: StoredToolkit, userId: string): Promise<Date | null>
   /** What is known of a toolkit that is carried and not stored. */
-  carried(uscoId: string): readonly CatalogTool[] | undefined
+  ephemeralTools(uscoId: string): readonly CatalogTool[] | undefined
   accept(stored: StoredToolkit, by: Acceptance): Promise<number>
   /** Whether what an app's server offers is known for this user alone: then it is theirs to accept. */
   isPersonal(stored: StoredToolkit, userId: string): Promise<boolean>
@@ -75,7 +75,7 @@ const STDIO_LIST_MS = 60_000
 const LEAST_TTL_MS = 10_000
 /** A server that was away may be back: who reads looks again, not more often than this. */
 const AFTER_FAILURE_MS = 60_000
-const MAX_CARRIED = 1000
+const MAX_EPHEMERAL = 1000
 /** More processes that start at once on one machine take longer in all. */
 const REFRESHES_AT_ONCE = 8
 /** More at once would drown who listens; they look anew instead. */
@@ -92,9 +92,9 @@ class StoredCatalog implements Catalog {
   /** How long a server says that its list holds. */
   readonly #hints = new LRUCache<string, number>({ max: 10_000 })
   /** The tools of toolkits that are carried and not stored. Nothing of them is written anywhere. */
-  readonly #ephemeral = new LRUCache<string, readonly CatalogTool[]>({ max: MAX_CARRIED })
+  readonly #ephemeral = new LRUCache<string, readonly CatalogTool[]>({ max: MAX_EPHEMERAL })
   /** The same tools, with those held that nobody accepted; kept as long as they are. */
-  readonly #withHeld = new WeakMap<readonly CatalogTool[], readonly CatalogTool[]>()
+  readonly #blockedCache = new WeakMap<readonly CatalogTool[], readonly CatalogTool[]>()
 
   readonly #personal: PersonalCatalogs
 
@@ -112,18 +112,18 @@ class StoredCatalog implements Catalog {
     const config = await app.get()
     const read = (owner: string) =>
       cache.read({ userId: owner, name: 'catalog' }, ['userServerTools', 'pins'], () => this.#load(owner))
-    const personal = userId === APP_OWNER ? undefined : await this.#personal.of(userId)
+    const personal = userId === APP_OWNER ? undefined : await this.#personal.list(userId)
     const result = new Map<string, readonly CatalogTool[]>()
     for (const one of toolkits) {
       const own = one.tier === 'app' ? personal?.get(one.uscoId) : undefined
       // What is the app's is kept once, however many users there are.
-      const known = one.ephemeral
+      const cached = one.ephemeral
         ? this.#ephemeral.get(one.uscoId)
         : (own?.tools ?? (await read(one.userId)).get(one.uscoId))
-      const tools = known ?? declaredTools(one)
+      const tools = cached ?? declaredTools(one)
       // What a call brings is chosen with the call, and nothing of it is kept that could be accepted.
-      result.set(one.uscoId, one.ephemeral || isTrusted(one, config) ? tools : this.#held(tools))
-      const wasSeen = known !== undefined || one.row.introspectedAt !== null
+      result.set(one.uscoId, one.ephemeral || isTrusted(one, config) ? tools : this.#blockUnaccepted(tools))
+      const wasSeen = cached !== undefined || one.row.introspectedAt !== null
       const isOld = !asIs && one.enabled && wasSeen && !one.ephemeral && this.#isOld(one, own)
       // Failures are told by the state; a reader gets what there is.
       if (isOld) void this.refresh(one, userId)
@@ -174,7 +174,7 @@ class StoredCatalog implements Catalog {
     await this.introspect(stored, userId)
   }
 
-  carried(uscoId: string): readonly CatalogTool[] | undefined {
+  ephemeralTools(uscoId: string): readonly CatalogTool[] | undefined {
     return this.#ephemeral.get(uscoId)
   }
 
@@ -186,12 +186,12 @@ class StoredCatalog implements Catalog {
   #isPast({ row, toolkit, uscoId }: StoredToolkit): boolean {
     if (row.introspectedAt === null) return toolkit.tools === undefined
     const ttlMs = this.#parts.ttlMs ?? DEFAULT_TTL_MS
-    const heldMs = row.introspectionStatus === 'error' ? AFTER_FAILURE_MS : (this.#hints.get(uscoId) ?? ttlMs)
-    return Date.now() - row.introspectedAt.getTime() > Math.min(ttlMs, heldMs)
+    const validMs = row.introspectionStatus === 'error' ? AFTER_FAILURE_MS : (this.#hints.get(uscoId) ?? ttlMs)
+    return Date.now() - row.introspectedAt.getTime() > Math.min(ttlMs, validMs)
   }
 
   async discoveredAt({ tier, uscoId, row }: StoredToolkit, userId: string): Promise<Date | null> {
-    const own = tier === 'app' && userId !== APP_OWNER ? (await this.#personal.of(userId)).get(uscoId) : undefined
+    const own = tier === 'app' && userId !== APP_OWNER ? (await this.#personal.list(userId)).get(uscoId) : undefined
     return own?.introspectedAt ?? row.introspectedAt
   }
 
@@ -203,14 +203,14 @@ class StoredCatalog implements Catalog {
   }
 
   async isPersonal({ tier, uscoId }: StoredToolkit, userId: string): Promise<boolean> {
-    return tier === 'app' && userId !== APP_OWNER && (await this.#personal.of(userId)).has(uscoId)
+    return tier === 'app' && userId !== APP_OWNER && (await this.#personal.list(userId)).has(uscoId)
   }
 
   async accept(stored: StoredToolkit, by: Acceptance): Promise<number> {
     const isOwn = await this.isPersonal(stored, by.userId)
     const count = isOwn ? await this.#personal.accept(stored, by) : await acceptChanges(this.#parts.storage, stored, by)
     if (count === 0) return 0
-    this.#tell(stored)
+    this.#emitChanged(stored)
     const { userId, tool } = by
     const { id: toolkit } = stored.toolkit
     const one = tool === undefined ? {} : { tool }
@@ -218,13 +218,13 @@ class StoredCatalog implements Catalog {
     return count
   }
 
-  #held(tools: readonly CatalogTool[]): readonly CatalogTool[] {
+  #blockUnaccepted(tools: readonly CatalogTool[]): readonly CatalogTool[] {
     if (!tools.some((tool) => tool.unaccepted)) return tools
-    const known = this.#withHeld.get(tools)
-    if (known) return known
-    const held = tools.map((tool) => (tool.unaccepted ? { ...tool, held: true as const } : tool))
-    this.#withHeld.set(tools, held)
-    return held
+    const cached = this.#blockedCache.get(tools)
+    if (cached) return cached
+    const withBlocked = tools.map((tool) => (tool.unaccepted ? { ...tool, blocked: true as const } : tool))
+    this.#blockedCache.set(tools, withBlocked)
+    return withBlocked
   }
 
   async settled(): Promise<void> {
@@ -245,10 +245,10 @@ class StoredCatalog implements Catalog {
         return read.manifests
       }
       const look = { ...read, trusted: isTrusted(stored, await app.get()) }
-      const told = isOwn ? { ...stored, userId } : stored
+      const affected = isOwn ? { ...stored, userId } : stored
       const change = isOwn ? this.#personal.store(stored, userId, look) : storeCatalog(storage, stored, look)
-      this.#tellTools(told, await change)
-      this.#tell(told)
+      this.#emitToolChanges(affected, await change)
+      this.#emitChanged(affected)
       return read.manifests
     } catch (thrown) {
       const error = HostError.from(thrown)
@@ -291,14 +291,14 @@ class StoredCatalog implements Catalog {
     })
   }
 
-  #tellTools({ userId, toolkit }: StoredToolkit, { came, went }: CatalogChange): void {
+  #emitToolChanges({ userId, toolkit }: StoredToolkit, { came, went }: CatalogChange): void {
     const { events } = this.#parts
     const ref = (tool: string) => `${toolkit.id}.${tool}`
     for (const tool of came.slice(0, MAX_EVENTS)) events.emit({ type: 'tool-loaded', userId, ref: ref(tool) })
     for (const tool of went.slice(0, MAX_EVENTS)) events.emit({ type: 'tool-unloaded', userId, ref: ref(tool) })
   }
 
-  #tell({ userId, toolkit, uscoId }: StoredToolkit): void {
+  #emitChanged({ userId, toolkit, uscoId }: StoredToolkit): void {
     this.#parts.events.emit({ type: 'catalog-changed', userId, toolkit: toolkit.id, uscoId })
   }
 }

@@ -35,10 +35,10 @@ function inProperties(schema: JsonObject, names: Set<string>, depth: number): st
 function ownProblem(property: string, schema: JsonObject, names: Set<string>): string | undefined {
   const header = schema[KEY]
   if (header === undefined) return undefined
-  const shown = property.slice(0, 80)
-  if (typeof header !== 'string' || !TOKEN.test(header)) return `the header of "${shown}" is not a name of one`
+  const label = property.slice(0, 80)
+  if (typeof header !== 'string' || !TOKEN.test(header)) return `the header of "${label}" is not a name of one`
   if (!PRIMITIVES.has(schema.type))
-    return `"${shown}" is mirrored into a header, but is no text, whole number or boolean`
+    return `"${label}" is mirrored into a header, but is no text, whole number or boolean`
   const lower = header.toLowerCase()
   if (names.has(lower)) return `two parameters are mirrored into the same header`
   names.add(lower)

@@ -35,8 +35,8 @@ const words = (text: unknown): unknown =>
 function hints(annotations: unknown): unknown {
   if (typeof annotations !== 'object' || annotations === null) return undefined
   const { title, ...rest } = annotations as JsonObject
-  const told = { ...rest, title: words(title) }
-  return Object.values(told).every((value) => value === undefined) ? undefined : told
+  const hintFields = { ...rest, title: words(title) }
+  return Object.values(hintFields).every((value) => value === undefined) ? undefined : hintFields
 }
 
 function schemaMeaning(schema: unknown, depth: number): unknown {

@@ -36,7 +36,7 @@ type PersonalTool = z.infer<typeof personalTool>
 
 export interface PersonalCatalogs {
   /** What is known for this user, by the toolkit. */
-  of(userId: string): Promise<ReadonlyMap<string, PersonalCatalog>>
+  list(userId: string): Promise<ReadonlyMap<string, PersonalCatalog>>
   store(stored: StoredToolkit, userId: string, found: ReadManifests & { trusted: boolean }): Promise<CatalogChange>
   accept(stored: StoredToolkit, by: Acceptance): Promise<number>
   /** The user is no longer signed in: nothing of it is shown. */
@@ -76,7 +76,7 @@ export function createPersonalCatalogs({ storage, cache }: { storage: Storage; c
       }),
     )
   return {
-    of: (userId) =>
+    list: (userId) =>
       cache.read({ userId, name: 'personal catalogs' }, ['personalCatalogs'], () =>
         storage.transaction({ userId }, async (tx) => {
           const rows = await tx.list('personalCatalogs', { where: { userId }, limit: 1000 })
@@ -106,7 +106,7 @@ function merge(
   const tools = new Map<string, PersonalTool>()
   for (const [index, manifest] of manifests.entries()) {
     const fingerprint = prints[index] as string
-    const known = before.get(manifest.name)?.accepted
+    const acceptedBefore = before.get(manifest.name)?.accepted
     const first = {
       fingerprint,
       manifest: functionalManifest(manifest) as JsonObject,
@@ -114,21 +114,23 @@ function merge(
       by: trusted ? FIRST_SIGHT : NOBODY,
     }
     // What nobody accepted follows what the server says; a set-aside one was never seen.
-    const isFollowed = known === undefined || known.fingerprint === '' || (known.by === NOBODY && !trusted)
-    const isSame = !isFollowed && isSameMeaning(known.manifest, manifest)
+    const isFollowed =
+      acceptedBefore === undefined || acceptedBefore.fingerprint === '' || (acceptedBefore.by === NOBODY && !trusted)
+    const isSame = !isFollowed && isSameMeaning(acceptedBefore.manifest, manifest)
     tools.set(manifest.name, {
       manifest,
       fingerprint,
-      accepted: isFollowed ? first : isSame ? { ...known, fingerprint } : known,
+      accepted: isFollowed ? first : isSame ? { ...acceptedBefore, fingerprint } : acceptedBefore,
     })
   }
   for (const { name, reason } of setAside) tools.set(name, { ...(before.get(name) ?? nothing(name)), inactive: reason })
   // What is no longer listed keeps its pin: it may come back as something else.
   for (const [name, tool] of before)
     if (!tools.has(name)) tools.set(name, { ...tool, inactive: 'the server no longer lists it' })
-  const active = (of: ReadonlyMap<string, PersonalTool>) =>
-    new Set([...of].filter(([, tool]) => tool.inactive === undefined).map(([name]) => name))
-  const [old, fresh] = [active(before), active(tools)]
+  const active = (catalog: ReadonlyMap<string, PersonalTool>) =>
+    new Set([...catalog].filter(([, tool]) => tool.inactive === undefined).map(([name]) => name))
+  const old = active(before)
+  const fresh = active(tools)
   return {
     tools,
     result: { came: [...fresh].filter((name) => !old.has(name)), went: [...old].filter((name) => !fresh.has(name)) },
@@ -152,8 +154,8 @@ function accepted(before: ReadonlyMap<string, PersonalTool>, { userId, tool: onl
   return { tools, result: open.length }
 }
 
-const isOpen = ({ manifest, accepted: { manifest: known, by } }: PersonalTool) =>
-  by === NOBODY || !isSameMeaning(known, manifest)
+const isOpen = ({ manifest, accepted: { manifest: acceptedManifest, by } }: PersonalTool) =>
+  by === NOBODY || !isSameMeaning(acceptedManifest, manifest)
 
 function nothing(name: string): PersonalTool {
   const manifest: ToolManifest = { name, inputSchema: { type: 'object' } }
@@ -167,14 +169,16 @@ function readTools({ toolsJson }: PersonalCatalogRow): Map<string, PersonalTool>
 
 function viewOf(row: PersonalCatalogRow): PersonalCatalog {
   const { uscoId, introspectedAt, recordAt } = row
-  const tools = [...readTools(row).values()].map(({ manifest, fingerprint, inactive, accepted: known }) => ({
+  const tools = [...readTools(row).values()].map(({ manifest, fingerprint, inactive, accepted: acceptance }) => ({
     uscoId,
     manifest,
     pin: fingerprint,
-    pinnedAt: new Date(known.at),
+    pinnedAt: new Date(acceptance.at),
     ...(inactive === undefined ? {} : { inactive }),
-    ...(inactive === undefined && known.by !== NOBODY ? changeOf(known.manifest, functionalManifest(manifest)) : {}),
-    ...(known.by === NOBODY ? { unaccepted: true as const } : {}),
+    ...(inactive === undefined && acceptance.by !== NOBODY
+      ? changeOf(acceptance.manifest, functionalManifest(manifest))
+      : {}),
+    ...(acceptance.by === NOBODY ? { unaccepted: true as const } : {}),
   }))
   return { tools, introspectedAt, recordAt }
 }

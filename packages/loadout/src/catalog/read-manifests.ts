@@ -167,7 +167,7 @@ function annotationsOf(raw: JsonObject, name: string, warnings: string[]): JsonO
 function withinBudget(manifests: readonly ToolManifest[], warnings: string[]): ToolManifest[] {
   let total = 0
   let left = 0
-  const kept = manifests.map((manifest) => {
+  const trimmed = manifests.map((manifest) => {
     const { icons, _meta } = manifest
     if (icons === undefined && _meta === undefined) return manifest
     total += JSON.stringify([icons, _meta]).length
@@ -179,7 +179,7 @@ function withinBudget(manifests: readonly ToolManifest[], warnings: string[]): T
     warnings.push(
       `Icons and \`_meta\` of ${left} tools were skipped. Loadout keeps ${MAX_EXTRAS / 1024 / 1024} MB of them per server.`,
     )
-  return kept
+  return trimmed
 }
 
 /** An icon that cannot be shown is no reason to lose its tool. */

@@ -20,8 +20,8 @@ export class RefreshQueue {
 
   /** Resolves when the work is over, to whether it succeeded. Never rejects: the work reports its own failure. */
   add(key: string, work: () => Promise<unknown>): Promise<boolean> {
-    const known = this.#waiting.get(key)
-    if (known) return known.promise
+    const existing = this.#waiting.get(key)
+    if (existing) return existing.promise
     const queued: Queued = { work, ...Promise.withResolvers<boolean>() }
     this.#waiting.set(key, queued)
     this.#next()

@@ -55,7 +55,7 @@ type WithoutServer<T> = (toolkit: string) => T
 const WAIT = { timeoutMs: 30_000, totalMs: 60_000 }
 const NO_SUGGESTIONS: Completion = { values: [] }
 
-export function createResources(parts: { registry: Pick<Registry, 'find'>; connector: Connector }): {
+export function createResources(deps: { registry: Pick<Registry, 'find'>; connector: Connector }): {
   resources: Resources
   prompts: Prompts
   skills: Skills
@@ -65,9 +65,9 @@ export function createResources(parts: { registry: Pick<Registry, 'find'>; conne
     work: (connection: Connection) => Promise<T>,
     withoutServer: WithoutServer<T>,
   ): Promise<T> {
-    const stored = assertEnabled(await parts.registry.find(userId, toolkit))
+    const stored = assertEnabled(await deps.registry.find(userId, toolkit))
     if (stored.toolkit.server.type === 'custom') return withoutServer(toolkit)
-    return parts.connector.use(stored, userId, { repeatable: true, work })
+    return deps.connector.use(stored, userId, { repeatable: true, work })
   }
   const list = (kind: ListKind) => (userId: string, toolkit: string) =>
     use<JsonObject[]>({ userId, toolkit }, (connection) => listed(connection, kind), none)

@@ -10,7 +10,7 @@ const tool = (name: string, more: object = {}): FaultTool => ({ name, inputSchem
 
 let host: HostServices
 let server: HttpFaultServer
-let told: string[]
+let changes: string[]
 /** What the server lists; changed between looks. */
 const script: { tools: FaultTool[] } = { tools: [] }
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
   server = await startFaultServer(script)
   host = createServices({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   await host.toolkits.register({ name: 'kit', url: server.url }, ann)
-  await host.storage.watch((change) => change.kind === 'row' && told.push(change.collection))
+  await host.storage.watch((change) => change.kind === 'row' && changes.push(change.collection))
   await look()
 })
 afterEach(async () => {
@@ -29,9 +29,9 @@ afterEach(async () => {
 
 /** Looks anew, and gives the collections of the rows that were written. */
 async function look(): Promise<string[]> {
-  told = []
+  changes = []
   await host.catalog.introspect(await host.toolkits.find('ann', 'kit'), 'ann')
-  return told.sort()
+  return changes.sort()
 }
 const rows = () =>
   host.storage.transaction({ userId: 'ann' }, async (tx) => {
@@ -54,7 +54,7 @@ describe('a discovery', () => {
   it('writes only a changed tool and its pin', async () => {
     script.tools[0] = tool('one', { description: 'Another.' })
     expect(await look()).toEqual(['pins', 'userServerConfigs', 'userServerTools'])
-    expect((await host.views.one('ann', 'kit')).tools.map((shown) => [shown.name, shown.description])).toEqual([
+    expect((await host.views.one('ann', 'kit')).tools.map(({ name, description }) => [name, description])).toEqual([
       ['one', 'Another.'],
       ['two', undefined],
     ])
@@ -77,15 +77,15 @@ describe('a discovery', () => {
     const _meta = { 'example.com/zone': 'b' }
     script.tools[0] = tool('one', { icons, _meta })
     expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
-    const shown = (await host.views.one('ann', 'kit')).tools[0]
-    expect(shown).toMatchObject({ icons, _meta })
-    expect(shown).not.toHaveProperty('minorChange')
-    expect(shown).not.toHaveProperty('changed')
+    const toolView = (await host.views.one('ann', 'kit')).tools[0]
+    expect(toolView).toMatchObject({ icons, _meta })
+    expect(toolView).not.toHaveProperty('minorChange')
+    expect(toolView).not.toHaveProperty('changed')
     expect((await host.views.summaries('ann'))[0]?.tools[0]).toMatchObject({ name: 'one' })
     expect(JSON.stringify(await host.views.summaries('ann'))).not.toContain('PHN2Zy8+')
     const pins = await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('pins'))
     expect(JSON.stringify(pins)).not.toContain('example.com/zone')
-    const { entries } = await host.loadouts.of({ userId: 'ann' })
+    const { entries } = await host.loadouts.resolve({ userId: 'ann' })
     expect(JSON.stringify(entries)).not.toContain('PHN2Zy8+')
     script.tools[0] = tool('one')
     expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
@@ -102,8 +102,8 @@ describe('a discovery', () => {
 it('a catalog lists many tools in server order even if all are written at the same moment', async () => {
   script.tools = Array.from({ length: 1000 }, (_, at) => tool(`tool-${at}`))
   await look()
-  const known = await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('userServerTools', { limit: 2000 }))
-  const names = known.map(({ name }) => name).filter((name) => name.startsWith('tool-'))
+  const rows = await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('userServerTools', { limit: 2000 }))
+  const names = rows.map(({ name }) => name).filter((name) => name.startsWith('tool-'))
   expect(names).toEqual(script.tools.map(({ name }) => name))
 })
 
@@ -120,9 +120,9 @@ describe('a long list or description', () => {
     const selection = await host
       .thread({ userId: 'ann', threadId: 't' })
       .select({ prompt: 'read the file of the folder' })
-    const given = selection.tools.find(({ entry }) => entry.ref === 'kit.long')?.entry.manifest.description ?? ''
-    expect(given.length).toBeLessThanOrEqual(8192)
-    expect(given).toMatch(/you name\.…$/)
+    const modelText = selection.tools.find(({ entry }) => entry.ref === 'kit.long')?.entry.manifest.description ?? ''
+    expect(modelText.length).toBeLessThanOrEqual(8192)
+    expect(modelText).toMatch(/you name\.…$/)
   })
 
   it('warns in the view when a server lists more tools than are kept', async () => {

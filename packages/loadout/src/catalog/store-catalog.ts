@@ -49,7 +49,7 @@ export async function storeCatalog(
   return retryOnConflict(() =>
     storage.transaction(accessTo(stored), async (tx) => {
       // First, because it holds the record: whoever else looked waits here, and then finds what this one wrote.
-      if (!(await noteOutcome(tx, stored, { status: 'success', reason: told(read.warnings) })))
+      if (!(await noteOutcome(tx, stored, { status: 'success', reason: joinWarnings(read.warnings) })))
         return { came: [], went: [] }
       const owner = { userId: stored.userId, uscoId: stored.uscoId }
       const tools = new Map(
@@ -88,7 +88,7 @@ function inOrderOf(pins: ReadonlyMap<string, PinRow>, found: readonly Found[]): 
 
 const MAX_WARNINGS = 50
 
-function told(warnings: readonly string[]): string | null {
+function joinWarnings(warnings: readonly string[]): string | null {
   if (warnings.length === 0) return null
   const more = warnings.length > MAX_WARNINGS ? [`and ${warnings.length - MAX_WARNINGS} more`] : []
   return [...warnings.slice(0, MAX_WARNINGS), ...more].join('\n')
@@ -219,11 +219,11 @@ class CatalogWriter {
     const own = await currentFingerprint(existing.fingerprint, existing.manifestJson)
     const same = { changedFingerprint: null, changedManifestJson: null }
     if (own === fingerprint) return { fingerprint: own, ...same }
-    const said = functionalManifest(manifest) as JsonObject
-    if (isCutBefore(existing, manifest)) return { fingerprint, manifestJson: said, ...same }
+    const newManifest = functionalManifest(manifest) as JsonObject
+    if (isCutBefore(existing, manifest)) return { fingerprint, manifestJson: newManifest, ...same }
     // Nobody accepted what it was before, so there is no difference to show.
-    if (existing.acceptedBy === NOBODY && !this.#trusted) return { fingerprint, manifestJson: said, ...same }
-    return { fingerprint: own, changedFingerprint: fingerprint, changedManifestJson: said }
+    if (existing.acceptedBy === NOBODY && !this.#trusted) return { fingerprint, manifestJson: newManifest, ...same }
+    return { fingerprint: own, changedFingerprint: fingerprint, changedManifestJson: newManifest }
   }
 
   /** Somebody may accept it at this moment: then all of it is looked at again. */
