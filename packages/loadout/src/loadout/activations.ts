@@ -40,25 +40,25 @@ export interface Activations {
 
 const LIST_LIMIT = 100_000
 
-export function createActivations(parts: { storage: Storage; cache: ReadCache; events: Emitter }): Activations {
-  const { storage, cache, events } = parts
-  const tell = ({ userId = APP_OWNER, threadId = '' }: ActivationScope) =>
+export function createActivations(deps: { storage: Storage; cache: ReadCache; events: Emitter }): Activations {
+  const { storage, cache, events } = deps
+  const emitChanged = ({ userId = APP_OWNER, threadId = '' }: ActivationScope) =>
     events.emit({ type: 'loadout-changed', userId, ...(threadId === '' ? {} : { threadId }) })
   /** The thread and its words are written together: a thread that is deleted meanwhile does not come back by halves. */
   const write = async (
     scope: ActivationScope,
     { mustExist }: WriteOptions,
-    work: (tx: Transaction, at: Place) => Promise<void>,
+    work: (tx: Transaction, key: ScopeKey) => Promise<void>,
   ) => {
     await retryOnConflict(() =>
       storage.transaction(accessTo(scope), async (tx) => {
-        const at = placeOf(scope)
-        if (at.threadId !== '' && mustExist !== undefined) await ensureThread(tx, at, mustExist)
-        await work(tx, at)
-        await assertBounded(tx, at)
+        const key = scopeKey(scope)
+        if (key.threadId !== '' && mustExist !== undefined) await ensureThread(tx, key, mustExist)
+        await work(tx, key)
+        await assertBounded(tx, key)
       }),
     )
-    tell(scope)
+    emitChanged(scope)
   }
 
   return {
@@ -70,28 +70,28 @@ export function createActivations(parts: { storage: Storage; cache: ReadCache; e
       ),
     set: (scope, rules, { mustExist = false } = {}) => {
       for (const { ref } of rules) parse(activationRef, ref)
-      return write(scope, { mustExist }, async (tx, at) => {
-        for (const rule of rules) await put(tx, at, rule)
+      return write(scope, { mustExist }, async (tx, key) => {
+        for (const rule of rules) await put(tx, key, rule)
       })
     },
     use: (scope, refs, { mustExist = false } = {}) => {
       const wanted = parse(activationRef.array().max(MAX_ACTIVATIONS), refs)
-      return write(scope, { mustExist }, async (tx, at) => {
-        for (const row of await rowsAt(tx, at)) await tx.delete('activations', row.activationId)
-        for (const rule of exclusively([...new Set(wanted)])) await insert(tx, at, rule)
+      return write(scope, { mustExist }, async (tx, key) => {
+        for (const row of await rowsAt(tx, key)) await tx.delete('activations', row.activationId)
+        for (const rule of exclusively([...new Set(wanted)])) await insert(tx, key, rule)
       })
     },
     clear: (scope, refs) => {
-      const meant = refs === undefined ? undefined : new Set(typeof refs === 'string' ? [refs] : refs)
-      return write(scope, {}, async (tx, at) => {
-        for (const row of await rowsAt(tx, at))
-          if (meant === undefined || meant.has(row.ref)) await tx.delete('activations', row.activationId)
+      const refSet = refs === undefined ? undefined : new Set(typeof refs === 'string' ? [refs] : refs)
+      return write(scope, {}, async (tx, key) => {
+        for (const row of await rowsAt(tx, key))
+          if (refSet === undefined || refSet.has(row.ref)) await tx.delete('activations', row.activationId)
       })
     },
   }
 }
 
-async function ensureThread(tx: Transaction, { userId, threadId }: Place, mustExist: boolean): Promise<void> {
+async function ensureThread(tx: Transaction, { userId, threadId }: ScopeKey, mustExist: boolean): Promise<void> {
   if (await tx.get('threads', threadId)) return
   if (mustExist) throw new HostError('not-found', { detail: `There is no thread "${threadId.slice(0, 80)}" of yours.` })
   const now = new Date()
@@ -99,21 +99,21 @@ async function ensureThread(tx: Transaction, { userId, threadId }: Place, mustEx
 }
 
 /** What is held against every tool of every call must stay small. */
-async function assertBounded(tx: Transaction, at: Place): Promise<void> {
-  const rows = await rowsAt(tx, at)
+async function assertBounded(tx: Transaction, key: ScopeKey): Promise<void> {
+  const rows = await rowsAt(tx, key)
   const globs = rows.filter((row) => row.ref !== EXCLUSIVE && isGlob(row.ref)).length
   if (rows.length <= MAX_ACTIVATIONS + 1 && globs <= MAX_GLOBS) return
   const message = `would be more than ${MAX_ACTIVATIONS} in all, or more than ${MAX_GLOBS} globs`
   throw new HostError('invalid-input', { detail: `The activations ${message}.`, errors: [{ path: 'ref', message }] })
 }
 
-interface Place {
+interface ScopeKey {
   userId: string
   threadId: string
   tier: ActivationRow['tier']
 }
 
-const placeOf = (scope: ActivationScope): Place => ({
+const scopeKey = (scope: ActivationScope): ScopeKey => ({
   userId: scope.userId ?? APP_OWNER,
   threadId: scope.threadId ?? '',
   tier: tierOf(scope),
@@ -122,17 +122,21 @@ const placeOf = (scope: ActivationScope): Place => ({
 const accessTo = ({ userId }: ActivationScope): Access =>
   userId === undefined ? { caller: 'app-config', userId: APP_OWNER } : { userId }
 
-const rowsAt = (tx: Transaction, { userId, threadId }: Place) =>
+const rowsAt = (tx: Transaction, { userId, threadId }: ScopeKey) =>
   tx.list('activations', { where: { userId, threadId }, limit: LIST_LIMIT })
 
-async function put(tx: Transaction, at: Place, { ref, on }: ActivationRule): Promise<void> {
-  const { userId, threadId } = at
+async function put(tx: Transaction, key: ScopeKey, { ref, on }: ActivationRule): Promise<void> {
+  const { userId, threadId } = key
   const [row] = await tx.list('activations', { where: { userId, threadId, ref } })
   if (row) await tx.update('activations', row.activationId, { set: { on } })
-  else await insert(tx, at, { ref, on })
+  else await insert(tx, key, { ref, on })
 }
 
-async function insert(tx: Transaction, { userId, threadId, tier }: Place, { ref, on }: ActivationRule): Promise<void> {
+async function insert(
+  tx: Transaction,
+  { userId, threadId, tier }: ScopeKey,
+  { ref, on }: ActivationRule,
+): Promise<void> {
   const activationId = newId('activation')
   await tx.insert('activations', { activationId, userId, tier, threadId, ref, on, createdAt: new Date() })
 }

@@ -29,21 +29,21 @@ export function candidatesOf({ toolkit, tier, uscoId, tools, transformers = [] }
   return tools.map((found) => {
     const { name } = found.manifest
     const override = Object.hasOwn(toolkit.overrides, name) ? toolkit.overrides[name] : undefined
-    const held =
-      heldByCatalog(found) ??
+    const blockedBy =
+      blockedByCatalog(found) ??
       (override?.enabled === false ? offInToolkit(tier) : undefined) ??
       (include.length > 0 && !include.some((glob) => glob.matches(name)) ? filtered(tier, 'include') : undefined) ??
       (exclude.some((glob) => glob.matches(name)) ? filtered(tier, 'exclude') : undefined) ??
       // Last: who left a new tool out has nothing to accept.
-      (found.held ? UNACCEPTED : undefined)
-    const candidate = offered({ toolkit, tier, uscoId }, found, override)
-    if (held) return { ...candidate, held }
+      (found.blocked ? UNACCEPTED : undefined)
+    const candidate = toCandidate({ toolkit, tier, uscoId }, found, override)
+    if (blockedBy) return { ...candidate, blockedBy }
     const transformed = transformTool(candidate, transformers)
-    return transformed.held ? { ...candidate, held: transformed.held } : transformed.tool
+    return transformed.blockedBy ? { ...candidate, blockedBy: transformed.blockedBy } : transformed.tool
   })
 }
 
-function offered(
+function toCandidate(
   { toolkit, tier, uscoId }: Pick<Offer, 'toolkit' | 'tier' | 'uscoId'>,
   { manifest }: CatalogTool,
   override: ToolOverride = {},
@@ -53,7 +53,7 @@ function offered(
   const annotations = tighten(manifest.annotations, override.annotations)
   const examples = override.examples ?? defined?.examples
   const description = override.description ?? manifest.description
-  const shown = {
+  const presented = {
     ...functionalManifest(manifest),
     name: override.name ?? manifest.name,
     ...(override.title === undefined ? {} : { title: override.title }),
@@ -62,18 +62,18 @@ function offered(
   }
   return {
     ref: `${id}.${manifest.name}`,
-    modelName: modelName(id, shown.name),
+    modelName: modelName(id, presented.name),
     tier,
     toolkit: id,
     toolkitName: toolkit.name,
     ...(uscoId === undefined ? {} : { uscoId }),
     tool: manifest.name,
-    manifest: shown,
+    manifest: presented,
     ...(override.providerOptions === undefined ? {} : { providerOptions: override.providerOptions }),
     ...(examples === undefined ? {} : { examples }),
     deferred: override.deferLoading ?? defined?.deferLoading ?? deferLoading,
     allowedCallers: callersOf(toolkit, manifest.name),
-    tokens: tokensOf(shown),
+    tokens: tokensOf(presented),
   }
 }
 
@@ -82,7 +82,7 @@ function definitionOf({ server }: Toolkit, name: string): CustomTool | undefined
   return server.type === 'custom' ? server.tools.find((tool) => tool.name === name) : undefined
 }
 
-function heldByCatalog({ inactive, changed }: CatalogTool): Reason | undefined {
+function blockedByCatalog({ inactive, changed }: CatalogTool): Reason | undefined {
   if (inactive !== undefined) return { kind: 'disabled', speaks: 'against', detail: `It cannot be used: ${inactive}.` }
   if (changed !== undefined)
     return {

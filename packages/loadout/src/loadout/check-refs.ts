@@ -5,7 +5,7 @@ import { parse } from '../schema/json.ts'
 import { activationRef } from '../schema/toolkit/activation.ts'
 import type { Loadout } from './overlay.ts'
 
-const SHOWN = 30
+const MAX_NAMES = 30
 
 export interface RefCheck {
   /** Where the refs stand in the input: `ref`, `toolkits`. */
@@ -21,14 +21,14 @@ export function assertRefs(refs: readonly string[], { entries, toolkits }: Loado
   const errors = refs.flatMap((ref, index) => {
     const { toolkit: kit, tool } = compileRef(ref)
     if (check.mayFitNothing && !(kit.literal && (tool?.literal ?? true))) return []
-    const place = check.path === 'ref' ? check.path : `${check.path}.${index}`
+    const errorPath = check.path === 'ref' ? check.path : `${check.path}.${index}`
     if (ref !== '*' && !ids.some((id) => kit.matches(id)))
-      return [{ path: place, message: `"${ref}" names no toolkit of yours; there ${list(ids)}` }]
+      return [{ path: errorPath, message: `"${ref}" names no toolkit of yours; there ${list(ids)}` }]
     if (!tool) return []
-    const known = entries.filter((entry) => kit.matches(entry.toolkit))
+    const matching = entries.filter((entry) => kit.matches(entry.toolkit))
     // Of a toolkit that was never looked at, nobody knows what it has.
-    if (known.length === 0 || known.some((entry) => tool.matches(entry.tool))) return []
-    return [{ path: place, message: `"${ref}" names no tool; there ${list(known.map((entry) => entry.ref))}` }]
+    if (matching.length === 0 || matching.some((entry) => tool.matches(entry.tool))) return []
+    return [{ path: errorPath, message: `"${ref}" names no tool; there ${list(matching.map((entry) => entry.ref))}` }]
   })
   if (errors.length > 0)
     throw new HostError('invalid-input', { detail: errors.map((error) => error.message).join('; '), errors })
@@ -36,5 +36,5 @@ export function assertRefs(refs: readonly string[], { entries, toolkits }: Loado
 
 function list(names: readonly string[]): string {
   if (names.length === 0) return 'are none'
-  return `${names.length === 1 ? 'is' : 'are'} ${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}`
+  return `${names.length === 1 ? 'is' : 'are'} ${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`
 }

@@ -1,12 +1,12 @@
 /** Reports the toolkits that a cap keeps out of a thread, so that no server is lost without a word. */
 import type { Loadout } from './overlay.ts'
 
-const SHOWN = 20
+const MAX_NAMES = 20
 
 export function capWarnings({ droppedToolkits, toolkits }: Pick<Loadout, 'droppedToolkits' | 'toolkits'>): string[] {
   if (droppedToolkits.length === 0) return []
-  const more = droppedToolkits.length > SHOWN ? ` and ${droppedToolkits.length - SHOWN} more` : ''
-  const names = `${droppedToolkits.slice(0, SHOWN).join(', ')}${more}`
+  const more = droppedToolkits.length > MAX_NAMES ? ` and ${droppedToolkits.length - MAX_NAMES} more` : ''
+  const names = `${droppedToolkits.slice(0, MAX_NAMES).join(', ')}${more}`
   const limit = toolkits.flatMap(({ reasons }) => reasons).find(({ kind }) => kind === 'limit')
   const servers = droppedToolkits.length === 1 ? '1 server is' : `${droppedToolkits.length} servers are`
   const why = limit === undefined ? '' : `${limit.detail} `

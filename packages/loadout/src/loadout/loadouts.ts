@@ -16,7 +16,7 @@ import type { Limit } from './limit-counter.ts'
 import { mayBeOf } from './model-name.ts'
 import { type Narrowing, narrow } from './narrow.ts'
 import { type Candidate, type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
-import { applyDenials, type Foresight, type ToolDenials } from './policy-filter.ts'
+import { applyDenials, type PolicyPreview, type ToolDenials } from './policy-filter.ts'
 import { transformTool } from './transform/transform.ts'
 
 /** Whose loadout: a user's, or that of one of their threads. */
@@ -31,13 +31,13 @@ export interface LoadoutOptions {
   /** Of what is stored, only these count. */
   named?: readonly string[] | undefined
   /** Toolkits that the call brings, with their tools. */
-  brought?: readonly OfferedToolkit[] | undefined
+  inlineToolkits?: readonly OfferedToolkit[] | undefined
   /** How the thread shows its tools. */
   transform?: readonly ToolTransformer[] | undefined
   /** Whether servers that nobody looked at yet are not waited for. */
-  behind?: boolean | undefined
+  background?: boolean | undefined
   /** A tool that is about to be called: the first look at its toolkit is waited for, whatever else there is. */
-  meant?: string | undefined
+  calledTool?: string | undefined
   /** `uscoId`s of the toolkits that a cap keeps first, best first. @default the toolkits that the user used, newest first */
   preferred?: readonly string[] | undefined
   /** Whether the cap on toolkits is ignored, to rank all of them. @default false */
@@ -49,17 +49,17 @@ export interface LoadoutOptions {
 }
 
 export interface Loadouts {
-  of(scope: LoadoutScope, options?: LoadoutOptions): Promise<Loadout>
+  resolve(scope: LoadoutScope, options?: LoadoutOptions): Promise<Loadout>
   /** Why a scope does not carry one tool of a toolkit; undefined where it does. */
-  missing(scope: LoadoutScope, asked: AskedTool): Promise<Reason[] | undefined>
+  missing(scope: LoadoutScope, called: CalledTool): Promise<Reason[] | undefined>
 }
 
 /** A tool that is about to be called. */
-export interface AskedTool {
+export interface CalledTool {
   stored: StoredToolkit
   found: CatalogTool
   /** The loadout that the model was given. A tool in it is within the limits, which were applied for the prompt. */
-  given?: Loadout | undefined
+  loadout?: Loadout | undefined
 }
 
 export interface LoadoutDeps {
@@ -71,73 +71,90 @@ export interface LoadoutDeps {
   /** `uscoId`s of the toolkits that a user used with success, newest first. @default none */
   usedBy?: ((userId: string) => Promise<readonly string[]>) | undefined
   /** What the policy denies; asked when it is there. @default nothing */
-  foresight?: Foresight | undefined
+  policyPreview?: PolicyPreview | undefined
   /** The policy's word on whether a lower tier may undo what a higher one switched off. */
   mayWiden?: OverlayInput['mayWiden']
 }
 
-export function createLoadouts(parts: LoadoutDeps): Loadouts {
-  return new LiveLoadouts(parts)
+export function createLoadouts(deps: LoadoutDeps): Loadouts {
+  return new LiveLoadouts(deps)
 }
 
-const FIRST_LOOK_MS = 5000
+const INTROSPECT_WAIT_MS = 5000
 const GRACE_MS = 300
 
-interface FirstLooks {
+interface IntrospectNewOptions {
   /** Whether servers may be asked. */
-  look: boolean
+  mayIntrospect: boolean
   wait: boolean
-  meant: string | undefined
+  calledTool: string | undefined
 }
 
 /** What was worked out of a toolkit's tools; both keys are replaced by the cache when anything changes. */
-type Kept = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Candidate[]>>
+type CandidateCache = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Candidate[]>>
 
 class LiveLoadouts implements Loadouts {
-  readonly #parts: LoadoutDeps
-  readonly #kept: Kept = new WeakMap()
+  readonly #deps: LoadoutDeps
+  readonly #candidateCache: CandidateCache = new WeakMap()
   /** What is left of what a toolkit offers, by what is denied of it. */
-  readonly #left = new WeakMap<object, { offered: readonly Candidate[]; candidates: readonly Candidate[] }>()
-  readonly #single = new WeakMap<CatalogTool, { stored: StoredToolkit; candidate: Candidate }>()
+  readonly #permittedCache = new WeakMap<object, { offered: readonly Candidate[]; candidates: readonly Candidate[] }>()
+  readonly #singleCache = new WeakMap<CatalogTool, { stored: StoredToolkit; candidate: Candidate }>()
 
-  constructor(parts: LoadoutDeps) {
-    this.#parts = parts
+  constructor(deps: LoadoutDeps) {
+    this.#deps = deps
   }
 
-  async of(scope: LoadoutScope, options: LoadoutOptions = {}): Promise<Loadout> {
-    const { narrow: narrowing = {}, brought = [], transform = [], behind = false, asIs = false, named, meant } = options
-    const { registry, mayWiden, foresight } = this.#parts
-    await this.#firstLooks(scope.userId, { look: !asIs, wait: !behind, meant })
+  async resolve(scope: LoadoutScope, options: LoadoutOptions = {}): Promise<Loadout> {
+    const {
+      narrow: narrowing = {},
+      inlineToolkits = [],
+      transform = [],
+      background = false,
+      asIs = false,
+      named,
+      calledTool,
+    } = options
+    const { registry, mayWiden, policyPreview } = this.#deps
+    await this.#introspectNew(scope.userId, { mayIntrospect: !asIs, wait: !background, calledTool })
     const { visible, hidden } = await registry.offered(scope.userId)
-    const all = [...visible, ...hidden].filter((one) => named === undefined || named.includes(one.toolkit.id))
-    const stored = this.#offers(all, await this.#parts.catalog.tools(scope.userId, all, { asIs }))
-    const foreseen = await foresight?.of(scope)
-    const offers = [...brought, ...stored].map((offer) => this.#permitted(offer, foreseen))
-    const told =
-      foreseen && options.decided ? await Promise.all(offers.map((offer) => withTold(offer, foreseen))) : offers
-    const toolkits = told.map((toolkit) => shownBy(toolkit, transform))
+    const offeredToolkits = [...visible, ...hidden].filter(
+      (stored) => named === undefined || named.includes(stored.toolkit.id),
+    )
+    const stored = this.#offers(
+      offeredToolkits,
+      await this.#deps.catalog.tools(scope.userId, offeredToolkits, { asIs }),
+    )
+    const toolDenials = await policyPreview?.forScope(scope)
+    const offers = [...inlineToolkits, ...stored].map((offer) => this.#permitted(offer, toolDenials))
+    const explained =
+      toolDenials && options.decided
+        ? await Promise.all(offers.map((offer) => withReasons(offer, toolDenials)))
+        : offers
+    const toolkits = explained.map((toolkit) => applyTransformers(toolkit, transform))
     const layers = await this.#layers(scope, visible)
     const limits = await this.#limits(scope)
     if (options.uncapped) limits.toolkits = undefined
-    const preferred = limits.toolkits && (options.preferred ?? (await this.#parts.usedBy?.(scope.userId)))
+    const preferred = limits.toolkits && (options.preferred ?? (await this.#deps.usedBy?.(scope.userId)))
     return narrow(overlay({ toolkits, layers, limits, preferred, ...(mayWiden ? { mayWiden } : {}) }), narrowing)
   }
 
-  async missing(scope: LoadoutScope, { stored, found, given }: AskedTool): Promise<Reason[] | undefined> {
-    const { registry, mayWiden } = this.#parts
+  async missing(scope: LoadoutScope, { stored, found, loadout }: CalledTool): Promise<Reason[] | undefined> {
+    const { registry, mayWiden } = this.#deps
     const { visible } = await registry.offered(scope.userId)
     const limits = await this.#limits(scope)
     const crowded = limits.toolkits !== undefined && visible.length > limits.toolkits.value
     // Only where there are too many does it matter what else there is; what a call brings is not among them.
-    const isGiven = given?.tools.some(({ uscoId, tool }) => uscoId === stored.uscoId && tool === found.manifest.name)
-    if (!stored.ephemeral && !isGiven && (crowded || limits.tools || limits.tokens)) {
-      const { entries } = await this.of(scope)
+    const isInLoadout = loadout?.tools.some(
+      ({ uscoId, tool }) => uscoId === stored.uscoId && tool === found.manifest.name,
+    )
+    if (!stored.ephemeral && !isInLoadout && (crowded || limits.tools || limits.tokens)) {
+      const { entries } = await this.resolve(scope)
       const entry = entries.find((one) => one.uscoId === stored.uscoId && one.tool === found.manifest.name)
       return entry?.included ? undefined : against(entry)
     }
     const candidate = this.#candidate(stored, found)
     const layers = await this.#layers(scope, visible)
-    if (layers.length === 0 && stored.enabled && !candidate.held) return undefined
+    if (layers.length === 0 && stored.enabled && !candidate.blockedBy) return undefined
     const toolkits = [{ ...toolkitOf(stored), candidates: [candidate] }]
     const [entry] = overlay({ toolkits, layers, ...(mayWiden ? { mayWiden } : {}) }).entries
     return entry?.included ? undefined : against(entry)
@@ -147,8 +164,8 @@ class LiveLoadouts implements Loadouts {
    * A toolkit that nobody looked at yet is looked at now. It is waited for only where there is nothing else to give, and
    * not much longer than for the first that answers: who takes longer is there next time.
    */
-  async #firstLooks(userId: string, { look: mayLook, wait, meant }: FirstLooks): Promise<void> {
-    const { registry, catalog } = this.#parts
+  async #introspectNew(userId: string, { mayIntrospect, wait, calledTool }: IntrospectNewOptions): Promise<void> {
+    const { registry, catalog } = this.#deps
     const { visible, hidden } = await registry.offered(userId)
     const isOwn = ({ toolkit }: StoredToolkit) => toolkit.server.type === 'custom'
     const own = [...visible, ...hidden].filter((stored) => isUnseen(stored) && isOwn(stored))
@@ -157,32 +174,32 @@ class LiveLoadouts implements Loadouts {
     const personal = await Promise.all(unseen.map((stored) => catalog.isPersonal(stored, userId)))
     const servers = unseen.filter((_, at) => !personal[at])
     if (own.length + servers.length === 0) return
-    const look = (stored: StoredToolkit) => catalog.introspect(stored, userId)
+    const introspect = (stored: StoredToolkit) => catalog.introspect(stored, userId)
     // What needs no server is there at once.
-    await Promise.allSettled(own.map(look))
-    if (!mayLook) return
-    const isMeant = ({ toolkit }: StoredToolkit) => meant !== undefined && mayBeOf(toolkit.id, meant)
-    const awaited = wait ? servers.filter(isMeant).map(look) : []
-    const looks = servers.map((stored) => catalog.refresh(stored, userId))
-    const all = Promise.allSettled(looks)
+    await Promise.allSettled(own.map(introspect))
+    if (!mayIntrospect) return
+    const isCalled = ({ toolkit }: StoredToolkit) => calledTool !== undefined && mayBeOf(toolkit.id, calledTool)
+    const awaited = wait ? servers.filter(isCalled).map(introspect) : []
+    const refreshes = servers.map((stored) => catalog.refresh(stored, userId))
+    const all = Promise.allSettled(refreshes)
     if (!wait) return
     await Promise.allSettled(awaited)
     if (servers.length < visible.length) return
-    const found = looks.map(async (look) => (await look) || Promise.reject(new Error('The look failed.')))
+    const found = refreshes.map(async (refresh) => (await refresh) || Promise.reject(new Error('The look failed.')))
     const first = Promise.any(found).then(
       () => pause(GRACE_MS),
       () => {},
     )
-    await Promise.race([all, first, pause(FIRST_LOOK_MS)])
+    await Promise.race([all, first, pause(INTROSPECT_WAIT_MS)])
   }
 
   #offers(toolkits: readonly StoredToolkit[], tools: ReadonlyMap<string, readonly CatalogTool[]>): OfferedToolkit[] {
-    return toolkits.map((one) => this.#offer(one, tools.get(one.uscoId) ?? []))
+    return toolkits.map((stored) => this.#offer(stored, tools.get(stored.uscoId) ?? []))
   }
 
   #offer(stored: StoredToolkit, tools: readonly CatalogTool[]): OfferedToolkit {
-    const byToolkit = this.#kept.get(tools) ?? new WeakMap<StoredToolkit, readonly Candidate[]>()
-    this.#kept.set(tools, byToolkit)
+    const byToolkit = this.#candidateCache.get(tools) ?? new WeakMap<StoredToolkit, readonly Candidate[]>()
+    this.#candidateCache.set(tools, byToolkit)
     const transformers = this.#transformers(stored)
     let candidates = transformers.length === 0 ? byToolkit.get(stored) : undefined
     if (!candidates) {
@@ -193,34 +210,34 @@ class LiveLoadouts implements Loadouts {
   }
 
   /** Worked out once for the same tools under the same rules. */
-  #permitted(offer: OfferedToolkit, foreseen: ToolDenials | undefined): OfferedToolkit {
+  #permitted(offer: OfferedToolkit, toolDenials: ToolDenials | undefined): OfferedToolkit {
     const { candidates, from } = offer
-    const denials = from && foreseen?.denials(from.stored, from.tools)
+    const denials = from && toolDenials?.denials(from.stored, from.tools)
     if (!denials) return offer
-    const known = this.#left.get(denials)
-    if (known?.offered === candidates) return { ...offer, candidates: known.candidates }
-    const left = applyDenials(candidates, denials)
-    this.#left.set(denials, { offered: candidates, candidates: left })
-    return { ...offer, candidates: left }
+    const cached = this.#permittedCache.get(denials)
+    if (cached?.offered === candidates) return { ...offer, candidates: cached.candidates }
+    const permitted = applyDenials(candidates, denials)
+    this.#permittedCache.set(denials, { offered: candidates, candidates: permitted })
+    return { ...offer, candidates: permitted }
   }
 
   /** One tool by itself: on the way of every call. */
   #candidate(stored: StoredToolkit, found: CatalogTool): Candidate {
-    const known = this.#single.get(found)
-    if (known?.stored === stored) return known.candidate
+    const cached = this.#singleCache.get(found)
+    if (cached?.stored === stored) return cached.candidate
     const [candidate] = candidatesOf({ ...offerOf(stored), tools: [found], transformers: this.#transformers(stored) })
     const single = { stored, candidate: candidate as Candidate }
-    if (this.#transformers(stored).length === 0) this.#single.set(found, single)
+    if (this.#transformers(stored).length === 0) this.#singleCache.set(found, single)
     return single.candidate
   }
 
   #transformers({ uscoId }: StoredToolkit): readonly ToolTransformer[] {
-    return this.#parts.registry.transformersOf(uscoId)
+    return this.#deps.registry.transformersOf(uscoId)
   }
 
   /** Tiers that say nothing are left out. */
   async #layers({ userId, threadId }: LoadoutScope, visible: readonly StoredToolkit[]): Promise<Layer[]> {
-    const { activations } = this.#parts
+    const { activations } = this.#deps
     const [app, user, thread] = await Promise.all([
       activations.list({}),
       activations.list({ userId }),
@@ -228,7 +245,7 @@ class LiveLoadouts implements Loadouts {
     ])
     // A user's switch for a toolkit of the app is not one for their own of the same id: that has a switch itself.
     const own = new Set(
-      user.length === 0 ? [] : visible.filter((one) => one.tier === 'user').map((one) => one.toolkit.id),
+      user.length === 0 ? [] : visible.filter((stored) => stored.tier === 'user').map((stored) => stored.toolkit.id),
     )
     const layers: Layer[] = [
       { tier: 'app', rules: app },
@@ -240,7 +257,7 @@ class LiveLoadouts implements Loadouts {
 
   async #limits({ userId, threadId }: LoadoutScope): Promise<NonNullable<OverlayInput['limits']>> {
     if (threadId === undefined) return {}
-    const { preferences, threads } = this.#parts
+    const { preferences, threads } = this.#deps
     const [{ maxServersPerThread }, settings] = await Promise.all([
       preferences.get(userId),
       threads.settings(userId, threadId),
@@ -274,23 +291,23 @@ function toolkitOf({ toolkit, tier, uscoId, enabled }: StoredToolkit): Omit<Offe
   return { id: toolkit.id, tier, uscoId, offAt }
 }
 
-async function withTold(offer: OfferedToolkit, foreseen: ToolDenials): Promise<OfferedToolkit> {
+async function withReasons(offer: OfferedToolkit, toolDenials: ToolDenials): Promise<OfferedToolkit> {
   const { candidates, from } = offer
   if (!from) return offer
-  const reasons = await foreseen.told(from.stored, from.tools)
-  const tell = (candidate: Candidate, at: number): Candidate => {
-    const beside = candidate.held?.kind === 'policy' ? undefined : (candidate.beside ?? reasons[at])
-    return beside === undefined ? candidate : { ...candidate, beside }
+  const reasons = await toolDenials.reasons(from.stored, from.tools)
+  const withNote = (candidate: Candidate, at: number): Candidate => {
+    const note = candidate.blockedBy?.kind === 'policy' ? undefined : (candidate.note ?? reasons[at])
+    return note === undefined ? candidate : { ...candidate, note }
   }
-  return { ...offer, candidates: candidates.map(tell) }
+  return { ...offer, candidates: candidates.map(withNote) }
 }
 
-function shownBy(toolkit: OfferedToolkit, transformers: readonly ToolTransformer[]): OfferedToolkit {
+function applyTransformers(toolkit: OfferedToolkit, transformers: readonly ToolTransformer[]): OfferedToolkit {
   if (transformers.length === 0) return toolkit
   const candidates = toolkit.candidates.map((candidate) => {
-    if (candidate.held) return candidate
-    const { tool, held } = transformTool(candidate, transformers)
-    return held ? { ...candidate, held: { ...held, tier: 'thread' as const } } : tool
+    if (candidate.blockedBy) return candidate
+    const { tool, blockedBy } = transformTool(candidate, transformers)
+    return blockedBy ? { ...candidate, blockedBy: { ...blockedBy, tier: 'thread' as const } } : tool
   })
   return { ...toolkit, candidates }
 }

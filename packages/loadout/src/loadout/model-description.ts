@@ -7,6 +7,6 @@ export function modelDescription(text: string): string {
   const sentence = Math.max(...['. ', '.\n', '! ', '? ', '\n'].map((end) => cut.lastIndexOf(end) + 1))
   const word = cut.lastIndexOf(' ')
   // A text without sentences is cut at a word, and one without words where it must.
-  const at = [sentence, word].find((place) => place > cut.length / 2) ?? cut.length
+  const at = [sentence, word].find((index) => index > cut.length / 2) ?? cut.length
   return `${cut.slice(0, at).toWellFormed().trimEnd()}…`
 }

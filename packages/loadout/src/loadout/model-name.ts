@@ -3,19 +3,19 @@
  * never parsed. A name that had to be cut or cleaned ends with a hash of the pair, which stays the same for ever; where
  * two tools still meet, the one that comes first keeps the name and the other gets a longer hash.
  */
-const LONGEST = 64
+const MAX_LENGTH = 64
 /** What a name that had to be cut ends with. */
-const HASH = 9
+const HASH_LENGTH = 9
 
 export function modelName(toolkit: string, tool: string): string {
   const clean = `mcp_${toolkit}_${tool}`.replace(/[^A-Za-z0-9_-]/g, '_')
-  const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= LONGEST
+  const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= MAX_LENGTH
   return exact ? clean : ending(clean, hashOf(JSON.stringify([toolkit, tool])))
 }
 
 /** Whether a name, or a ref, may be of a toolkit: it is not taken apart, but begins as its names do. */
 export const mayBeOf = (toolkit: string, name: string): boolean =>
-  name.startsWith(`${toolkit}.`) || name.startsWith(`mcp_${toolkit}_`.slice(0, LONGEST - HASH))
+  name.startsWith(`${toolkit}.`) || name.startsWith(`mcp_${toolkit}_`.slice(0, MAX_LENGTH - HASH_LENGTH))
 
 interface Named {
   modelName: string
@@ -41,7 +41,7 @@ function freeName({ modelName: wanted, ref }: Named, taken: ReadonlySet<string>)
   }
 }
 
-const ending = (name: string, hash: string) => `${name.slice(0, LONGEST - hash.length - 1)}_${hash}`
+const ending = (name: string, hash: string) => `${name.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`
 
 /** FNV-1a: eight hexadecimal digits, the same everywhere. */
 function hashOf(text: string): string {

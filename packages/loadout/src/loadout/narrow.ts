@@ -27,22 +27,22 @@ export function narrow(loadout: Loadout, narrowing: Narrowing): Loadout {
     value === undefined ? undefined : { name, value, tier: 'call' as const }
   const counter = new Counter(limit('maxTools', maxTools), limit('maxTokens', maxTokens))
   const listed = compileLayer({ tier: 'call', rules: only === undefined ? [] : exclusively(only) })
-  const left = compileLayer({ tier: 'call', rules: except.map((ref) => ({ ref, on: false })) })
+  const excluded = compileLayer({ tier: 'call', rules: except.map((ref) => ({ ref, on: false })) })
   const chosen = new Set(atOnce)
   const verdicts = new Map<string, readonly ToolkitVerdicts[]>()
   const counts = new Map<string, number>()
-  const shown = loadout.entries.map((entry) => {
+  const presented = loadout.entries.map((entry) => {
     if (!entry.included) return entry
     let about = verdicts.get(entry.toolkit)
     if (!about) {
-      about = [listed(entry.toolkit), left(entry.toolkit)]
+      about = [listed(entry.toolkit), excluded(entry.toolkit)]
       verdicts.set(entry.toolkit, about)
     }
     const judged = judge(entry, about)
     return transformed(judged.deferred && chosen.has(entry.ref) ? { ...judged, deferred: false } : judged, transform)
   })
-  const renamed: ReadonlyMap<LoadoutEntry, string> = transform.length === 0 ? new Map() : nameApart(named(shown))
-  const entries = shown.map((entry) => {
+  const renamed: ReadonlyMap<LoadoutEntry, string> = transform.length === 0 ? new Map() : nameApart(named(presented))
+  const entries = presented.map((entry) => {
     const name = renamed.get(entry)
     const counted = entry.included ? counter.add(name === undefined ? entry : { ...entry, modelName: name }) : entry
     if (counted.included) counts.set(entry.toolkit, (counts.get(entry.toolkit) ?? 0) + 1)
@@ -60,26 +60,26 @@ export function narrow(loadout: Loadout, narrowing: Narrowing): Loadout {
 }
 
 function judge(entry: LoadoutEntry, about: readonly ToolkitVerdicts[]): LoadoutEntry {
-  const said = about
+  const verdicts = about
     .map(({ whole, ofTool }) => (ofTool ? ofTool(entry.tool) : whole))
-    .filter((one) => one !== undefined)
-  if (said.length === 0) return entry
+    .filter((verdict) => verdict !== undefined)
+  if (verdicts.length === 0) return entry
   return {
     ...entry,
-    included: said.every((verdict) => verdict.on),
-    reasons: [...entry.reasons, ...said.map((verdict) => verdict.reason)],
+    included: verdicts.every((verdict) => verdict.on),
+    reasons: [...entry.reasons, ...verdicts.map((verdict) => verdict.reason)],
   }
 }
 
 function transformed(entry: LoadoutEntry, transformers: readonly ToolTransformer[]): LoadoutEntry {
   if (!entry.included || transformers.length === 0) return entry
-  const { tool, held } = transformTool(entry, transformers)
-  return held ? { ...entry, included: false, reasons: [...entry.reasons, { ...held, tier: 'call' }] } : tool
+  const { tool, blockedBy } = transformTool(entry, transformers)
+  return blockedBy ? { ...entry, included: false, reasons: [...entry.reasons, { ...blockedBy, tier: 'call' }] } : tool
 }
 
 /** A tool that took another name does not take one that is another tool's own. */
 function named(entries: readonly LoadoutEntry[]): LoadoutEntry[] {
-  const carried = entries.filter((entry) => entry.included)
+  const included = entries.filter((entry) => entry.included)
   const own = (entry: LoadoutEntry) => entry.tool === entry.manifest.name
-  return [...carried.filter(own), ...carried.filter((entry) => !own(entry))]
+  return [...included.filter(own), ...included.filter((entry) => !own(entry))]
 }

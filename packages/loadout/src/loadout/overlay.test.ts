@@ -35,7 +35,7 @@ const toolkit = fc
     id: fc.constantFrom(...TOOLKITS),
     tier: fc.constantFrom<Tier>('app', 'user', 'call'),
     offAt: fc.option(fc.constantFrom<Tier>('app', 'user'), { nil: undefined, freq: 5 }),
-    tools: fc.uniqueArray(fc.record({ name: fc.constantFrom(...TOOLS), held: fc.boolean(), tokens: fc.nat(50) }), {
+    tools: fc.uniqueArray(fc.record({ name: fc.constantFrom(...TOOLS), blocked: fc.boolean(), tokens: fc.nat(50) }), {
       selector: (tool) => tool.name,
     }),
   })
@@ -51,13 +51,13 @@ function limitOf(name: string, most: number) {
   return fc.record({ name: fc.constant(name), value: fc.nat(most), tier: fc.constant<Tier>('user') })
 }
 
-type Tools = ReadonlyArray<string | { name: string; held?: boolean; tokens?: number }>
+type Tools = ReadonlyArray<string | { name: string; blocked?: boolean; tokens?: number }>
 function offering(
   id: string,
   { tier: of = 'user', tools = TOOLS, offAt }: { tier?: Tier; tools?: Tools; offAt?: Tier | undefined } = {},
 ): OfferedToolkit {
   const candidates = tools.map((tool) => {
-    const { name, held = false, tokens = 1 } = typeof tool === 'string' ? { name: tool } : tool
+    const { name, blocked = false, tokens = 1 } = typeof tool === 'string' ? { name: tool } : tool
     return {
       ref: `${id}.${name}`,
       modelName: `mcp_${id}_${name}`.replace(/\W/g, '_'),
@@ -68,30 +68,30 @@ function offering(
       deferred: true,
       allowedCallers: ['direct' as const],
       tokens,
-      ...(held ? { held: { kind: 'pin' as const, speaks: 'against' as const, detail: 'changed' } } : {}),
+      ...(blocked ? { blockedBy: { kind: 'pin' as const, speaks: 'against' as const, detail: 'changed' } } : {}),
     }
   })
   return { id, tier: of, offAt, candidates }
 }
 
 const key = ({ tier: of, ref: one }: { tier: Tier; ref: string }) => `${of} ${one}`
-const carried = (loadout: Loadout) => new Set(loadout.tools.map(key))
+const included = (loadout: Loadout) => new Set(loadout.tools.map(key))
 const refs = (loadout: Loadout) => loadout.tools.map((tool) => tool.ref)
 const isSubset = (small: Set<string>, large: Set<string>) => [...small].every((one) => large.has(one))
 const check = (property: fc.IRawProperty<never>) => fc.assert(property as fc.IProperty<never>, RUNS)
 
 /** The same, as one would say it aloud: slow, without any of the overlay's own code. */
-function spelledOut({ toolkits: all, layers: said, mayWiden }: OverlayInput): Set<string> {
+function spelledOut({ toolkits: all, layers: tierLayers, mayWiden }: OverlayInput): Set<string> {
   const result = new Set<string>()
   for (const toolkit of all) {
     if (toolkit.offAt) continue
     if (all.some((other) => other.id === toolkit.id && TIERS.indexOf(other.tier) > TIERS.indexOf(toolkit.tier)))
       continue
     for (const candidate of toolkit.candidates) {
-      if (candidate.held) continue
+      if (candidate.blockedBy) continue
       let offAt: Tier | undefined
       for (const at of TIERS) {
-        const words = said
+        const words = tierLayers
           .filter((layer) => layer.tier === at)
           .flatMap((layer) => layer.rules)
           .filter((one) => fitsAloud(one.ref, toolkit.id, candidate.tool))
@@ -132,21 +132,21 @@ describe('the overlay', () => {
   it('includes exactly the tools that the tier rules allow, like a naive reference', () => {
     const widens = fc.option(fc.constantFrom('github', 'git', 'files'), { nil: undefined })
     check(
-      fc.property(input, widens, (given, id) => {
+      fc.property(input, widens, (sample, id) => {
         const mayWiden = id === undefined ? undefined : (one: string) => one.startsWith(`${id}.`)
-        const wide = { ...given, limits: {}, ...(mayWiden ? { mayWiden } : {}) }
-        expect(carried(overlay(wide))).toEqual(spelledOut(wide))
+        const wide = { ...sample, limits: {}, ...(mayWiden ? { mayWiden } : {}) }
+        expect(included(overlay(wide))).toEqual(spelledOut(wide))
       }) as never,
     )
   })
 
   it('lists every tool once, in the given order, with its origin and reasons', () => {
     check(
-      fc.property(input, (given) => {
-        const { entries, tools, toolkits: all } = overlay(given)
-        expect(entries.map(key)).toEqual(given.toolkits.flatMap((one) => one.candidates.map(key)))
+      fc.property(input, (sample) => {
+        const { entries, tools, toolkits: all } = overlay(sample)
+        expect(entries.map(key)).toEqual(sample.toolkits.flatMap((one) => one.candidates.map(key)))
         expect(tools).toEqual(entries.filter((entry) => entry.included))
-        expect(all.map(({ id, tier: of }) => [id, of])).toEqual(given.toolkits.map((one) => [one.id, one.tier]))
+        expect(all.map(({ id, tier: of }) => [id, of])).toEqual(sample.toolkits.map((one) => [one.id, one.tier]))
         for (const { tier: of, included, reasons } of entries) {
           expect(reasons[0]).toMatchObject({ kind: 'tier', tier: of })
           const against = reasons.filter((reason) => reason.speaks === 'against')
@@ -158,22 +158,22 @@ describe('the overlay', () => {
 
   it('does not depend on the layer order, and a repeated layer changes nothing', () => {
     check(
-      fc.property(input, (given) => {
-        const once = overlay(given)
-        expect(overlay({ ...given, layers: [...given.layers].reverse() })).toEqual(once)
-        expect(carried(overlay({ ...given, layers: [...given.layers, ...given.layers] }))).toEqual(carried(once))
-        expect(overlay(given)).toEqual(once)
+      fc.property(input, (sample) => {
+        const once = overlay(sample)
+        expect(overlay({ ...sample, layers: [...sample.layers].reverse() })).toEqual(once)
+        expect(included(overlay({ ...sample, layers: [...sample.layers, ...sample.layers] }))).toEqual(included(once))
+        expect(overlay(sample)).toEqual(once)
       }) as never,
     )
   })
 
   it('never lets a lower tier undo a tombstone', () => {
     check(
-      fc.property(input, rules, tier, (given, more, at) => {
-        const above = given.layers.filter((layer) => TIERS.indexOf(layer.tier) < TIERS.indexOf(at))
-        const without = overlay({ ...given, layers: above, limits: {} })
-        const below = overlay({ ...given, layers: [...above, { tier: at, rules: more }], limits: {} })
-        expect(isSubset(carried(below), carried(without))).toBe(true)
+      fc.property(input, rules, tier, (sample, more, at) => {
+        const above = sample.layers.filter((layer) => TIERS.indexOf(layer.tier) < TIERS.indexOf(at))
+        const without = overlay({ ...sample, layers: above, limits: {} })
+        const below = overlay({ ...sample, layers: [...above, { tier: at, rules: more }], limits: {} })
+        expect(isSubset(included(below), included(without))).toBe(true)
       }) as never,
     )
   })
@@ -189,12 +189,12 @@ describe('the overlay', () => {
       { requiredKeys: [] },
     )
     check(
-      fc.property(input, narrowing, narrowing, (given, first, second) => {
-        const before = overlay(given)
+      fc.property(input, narrowing, narrowing, (sample, first, second) => {
+        const before = overlay(sample)
         const once = narrow(before, first)
-        expect(isSubset(carried(once), carried(before))).toBe(true)
-        expect(isSubset(carried(narrow(once, second)), carried(once))).toBe(true)
-        expect(carried(narrow(once, first))).toEqual(carried(once))
+        expect(isSubset(included(once), included(before))).toBe(true)
+        expect(isSubset(included(narrow(once, second)), included(once))).toBe(true)
+        expect(included(narrow(once, first))).toEqual(included(once))
         expect(once.entries.map(key)).toEqual(before.entries.map(key))
         expect(once.tools.length).toBeLessThanOrEqual(first.maxTools ?? Number.POSITIVE_INFINITY)
         expect(once.tokens).toBeLessThanOrEqual(first.maxTokens ?? Number.POSITIVE_INFINITY)
@@ -204,24 +204,24 @@ describe('the overlay', () => {
 
   it('never includes off, hidden or held tools, applies limits and names dropped toolkits', () => {
     check(
-      fc.property(input, (given) => {
-        const loadout = overlay(given)
+      fc.property(input, (sample) => {
+        const loadout = overlay(sample)
         const lowest = (id: string) =>
-          given.toolkits
+          sample.toolkits
             .filter((one) => one.id === id)
             .map((one) => TIERS.indexOf(one.tier))
             .sort((a, b) => b - a)[0]
         for (const entry of loadout.tools) {
-          const of = given.toolkits.find((one) => one.id === entry.toolkit && one.tier === entry.tier)
-          expect(of?.offAt).toBeUndefined()
+          const toolkit = sample.toolkits.find((one) => one.id === entry.toolkit && one.tier === entry.tier)
+          expect(toolkit?.offAt).toBeUndefined()
           expect(TIERS.indexOf(entry.tier)).toBe(lowest(entry.toolkit))
-          expect(of?.candidates.find((one) => one.ref === entry.ref)?.held).toBeUndefined()
+          expect(toolkit?.candidates.find((one) => one.ref === entry.ref)?.blockedBy).toBeUndefined()
         }
         const stored = new Set(loadout.tools.filter((tool) => tool.tier !== 'call').map((tool) => tool.toolkit))
-        expect(stored.size).toBeLessThanOrEqual(given.limits?.toolkits?.value ?? Number.POSITIVE_INFINITY)
+        expect(stored.size).toBeLessThanOrEqual(sample.limits?.toolkits?.value ?? Number.POSITIVE_INFINITY)
         for (const dropped of loadout.droppedToolkits) expect(stored.has(dropped)).toBe(false)
-        expect(loadout.tools.length).toBeLessThanOrEqual(given.limits?.tools?.value ?? Number.POSITIVE_INFINITY)
-        expect(loadout.tokens).toBeLessThanOrEqual(given.limits?.tokens?.value ?? Number.POSITIVE_INFINITY)
+        expect(loadout.tools.length).toBeLessThanOrEqual(sample.limits?.tools?.value ?? Number.POSITIVE_INFINITY)
+        expect(loadout.tokens).toBeLessThanOrEqual(sample.limits?.tokens?.value ?? Number.POSITIVE_INFINITY)
         expect(new Set(loadout.tools.map((tool) => tool.modelName)).size).toBe(loadout.tools.length)
       }) as never,
     )
@@ -230,7 +230,7 @@ describe('the overlay', () => {
 
 describe('the overlay in common cases', () => {
   const kits = [offering('github'), offering('linkedin', { tier: 'app' }), offering('files', { tier: 'app' })]
-  const thread = (given: ActivationRule[]): Layer => ({ tier: 'thread', rules: given })
+  const thread = (rules: ActivationRule[]): Layer => ({ tier: 'thread', rules })
 
   it('gives a thread without its own choice all tools of its user', () => {
     expect(overlay({ toolkits: kits, layers: [] }).tools).toHaveLength(15)
@@ -280,10 +280,10 @@ describe('the overlay in common cases', () => {
   })
 
   it('adds call toolkits to an exclusive thread but applies its tombstones', () => {
-    const brought = offering('tavily', { tier: 'call', tools: ['search', 'delete'] })
+    const inlineKit = offering('tavily', { tier: 'call', tools: ['search', 'delete'] })
     const rulesOf = [...exclusively(['github']), { ref: '*.delete', on: false }]
-    expect(refs(overlay({ toolkits: [...kits, brought], layers: [thread(rulesOf)] }))).toContain('tavily.search')
-    expect(refs(overlay({ toolkits: [...kits, brought], layers: [thread(rulesOf)] }))).not.toContain('tavily.delete')
+    expect(refs(overlay({ toolkits: [...kits, inlineKit], layers: [thread(rulesOf)] }))).toContain('tavily.search')
+    expect(refs(overlay({ toolkits: [...kits, inlineKit], layers: [thread(rulesOf)] }))).not.toContain('tavily.delete')
   })
 
   it('keeps toolkits that are requested by name within the limit and names the others', () => {

@@ -19,9 +19,9 @@ import { nameApart } from './model-name.ts'
 /** A tool that a toolkit offers, before anyone chose. */
 export type Candidate = Omit<LoadoutEntry, 'included' | 'reasons'> & {
   /** Why its own toolkit keeps it back: inactive, changed, filtered, switched off. */
-  held?: Reason
+  blockedBy?: Reason
   /** What else there is to say of it, where it is carried. */
-  beside?: Reason
+  note?: Reason
 }
 
 /** A toolkit with what it offers. */
@@ -81,20 +81,20 @@ export function overlay({ toolkits, layers, limits = {}, preferred = [], mayWide
   const judged = offers.map((offer) => judge(offer, { compiled, mayWiden }))
   const dropped = overLimit(judged, limits.toolkits, preferred)
   const entries: LoadoutEntry[] = []
-  const carried: LoadoutToolkit[] = []
+  const summaries: LoadoutToolkit[] = []
   const counter = new Counter(limits.tools, limits.tokens)
-  for (const one of judged) {
-    const over = dropped.has(one) ? limits.toolkits : undefined
+  for (const item of judged) {
+    const over = dropped.has(item) ? limits.toolkits : undefined
     const before = counter.tools.length
-    for (const candidate of one.toolkit.candidates) {
-      const entry = entryOf(one, candidate, over)
+    for (const candidate of item.toolkit.candidates) {
+      const entry = entryOf(item, candidate, over)
       const name = renamed.get(candidate)
       entries.push(counter.add(name === undefined ? entry : { ...entry, modelName: name }))
     }
-    carried.push(summaryOf(one, { over, toolCount: counter.tools.length - before }))
+    summaries.push(summaryOf(item, { over, toolCount: counter.tools.length - before }))
   }
   const droppedToolkits = [...dropped].map(({ toolkit }) => toolkit.id)
-  return { tools: counter.tools, entries, toolkits: carried, droppedToolkits, tokens: counter.tokens }
+  return { tools: counter.tools, entries, toolkits: summaries, droppedToolkits, tokens: counter.tokens }
 }
 
 interface Offer {
@@ -115,17 +115,17 @@ interface Judged extends Offer {
   /** What holds of all its tools that no tier names apart. */
   shared: Weighed
   /** What was found of tools that some tier names apart, by what the tiers say of them; undefined where none does. */
-  weighed: Array<{ said: ReadonlyArray<Verdict | undefined>; result: Weighed }> | undefined
+  weighed: Array<{ toolVerdicts: ReadonlyArray<Verdict | undefined>; result: Weighed }> | undefined
   active: boolean
   /** Whether some tier asked for it by name. */
-  asked: boolean
+  isNamed: boolean
 }
 
 function withoutHidden(toolkits: readonly OfferedToolkit[]): Offer[] {
   const lowest = new Map<string, OfferedToolkit>()
   for (const toolkit of toolkits) {
-    const known = lowest.get(toolkit.id)
-    if (!known || TIERS.indexOf(toolkit.tier) > TIERS.indexOf(known.tier)) lowest.set(toolkit.id, toolkit)
+    const current = lowest.get(toolkit.id)
+    if (!current || TIERS.indexOf(toolkit.tier) > TIERS.indexOf(current.tier)) lowest.set(toolkit.id, toolkit)
   }
   return toolkits.map((toolkit) => {
     const winner = lowest.get(toolkit.id)
@@ -184,7 +184,7 @@ function judge(
     // A policy that widens may speak of single tools too.
     weighed: mayWiden === never && verdicts.every((tier) => tier.ofTool === undefined) ? undefined : [],
     active: off.length === 0 && shared.included,
-    asked: verdicts.some(({ whole, someOn }) => someOn || (whole?.on && whole.ref === toolkit.id)),
+    isNamed: verdicts.some(({ whole, someOn }) => someOn || (whole?.on && whole.ref === toolkit.id)),
   }
   // A toolkit that is off as a whole may still have tools that are on by name.
   const some = () => toolkit.candidates.some((candidate) => ofTool(judged, candidate).included)
@@ -220,27 +220,27 @@ function weigh(
 function entryOf(judged: Judged, candidate: Candidate, over: Limit | undefined): LoadoutEntry {
   const { included, reasons } = ofTool(judged, candidate)
   const isOver = over !== undefined && included
-  if (candidate.held === undefined && candidate.beside === undefined && !isOver)
+  if (candidate.blockedBy === undefined && candidate.note === undefined && !isOver)
     return { ...candidate, included, reasons }
-  const { held, beside, ...offered } = candidate
+  const { blockedBy, note, ...offered } = candidate
   const more: Reason[] = []
-  if (held) more.push(held)
+  if (blockedBy) more.push(blockedBy)
   if (isOver) more.push(tooManyToolkits(over))
-  const carried = included && more.length === 0
-  if (carried && beside) more.push(beside)
-  return { ...offered, included: carried, reasons: [...reasons, ...more] }
+  const isIncluded = included && more.length === 0
+  if (isIncluded && note) more.push(note)
+  return { ...offered, included: isIncluded, reasons: [...reasons, ...more] }
 }
 
 /** A toolkit's tools fall into few kinds; each kind is weighed once. */
 function ofTool({ verdicts, shared, toolkit, mayWiden, weighed }: Judged, { ref, tool }: Candidate): Weighed {
   if (weighed === undefined) return shared
-  const said = verdicts.map(({ whole, ofTool: of }) => (of ? of(tool) : whole))
-  const known = weighed.find((kind) => kind.said.every((verdict, index) => verdict === said[index]))
-  if (known && mayWiden === never) return known.result
+  const toolVerdicts = verdicts.map(({ whole, ofTool: verdictOf }) => (verdictOf ? verdictOf(tool) : whole))
+  const cached = weighed.find((kind) => kind.toolVerdicts.every((verdict, index) => verdict === toolVerdicts[index]))
+  if (cached && mayWiden === never) return cached.result
   const [from, ...rest] = shared.reasons
   const off = rest.filter((reason) => reason.kind !== 'activation')
-  const result = weigh(ref, said, { from: from as Reason, off, toolkit, mayWiden })
-  weighed.push({ said, result })
+  const result = weigh(ref, toolVerdicts, { from: from as Reason, off, toolkit, mayWiden })
+  weighed.push({ toolVerdicts, result })
   return result
 }
 
@@ -254,17 +254,17 @@ function overLimit(
   preferred: readonly string[],
 ): ReadonlySet<Judged> {
   if (limit === undefined) return new Set()
-  const counted = judged.filter((one) => one.active && one.toolkit.tier !== 'call' && hasUsableTool(one))
+  const counted = judged.filter((item) => item.active && item.toolkit.tier !== 'call' && hasUsableTool(item))
   if (counted.length <= limit.value) return new Set()
-  const places = new Map(preferred.map((uscoId, place) => [uscoId, place]))
-  const placeOf = ({ asked, toolkit }: Judged) =>
-    asked ? -1 : (places.get(toolkit.uscoId ?? toolkit.id) ?? preferred.length)
-  const kept = new Set(counted.toSorted((a, b) => placeOf(a) - placeOf(b)).slice(0, limit.value))
-  return new Set(counted.filter((one) => !kept.has(one)))
+  const ranks = new Map(preferred.map((uscoId, rank) => [uscoId, rank]))
+  const rankOf = ({ isNamed, toolkit }: Judged) =>
+    isNamed ? -1 : (ranks.get(toolkit.uscoId ?? toolkit.id) ?? preferred.length)
+  const remaining = new Set(counted.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, limit.value))
+  return new Set(counted.filter((item) => !remaining.has(item)))
 }
 
-const hasUsableTool = (one: Judged) =>
-  one.toolkit.candidates.some((candidate) => candidate.held === undefined && ofTool(one, candidate).included)
+const hasUsableTool = (item: Judged) =>
+  item.toolkit.candidates.some((candidate) => candidate.blockedBy === undefined && ofTool(item, candidate).included)
 
 const tooManyToolkits = ({ name, value, tier }: Limit): Reason => ({
   kind: 'limit',

@@ -16,11 +16,11 @@ export interface ToolDenials {
   /** In the order of the tools, the same list for the same tools; undefined where none of them is denied to anybody. */
   denials(stored: StoredToolkit, tools: readonly CatalogTool[]): ReadonlyArray<Denials | undefined> | undefined
   /** What would be decided of each tool, for people. */
-  told(stored: StoredToolkit, tools: readonly CatalogTool[]): Promise<readonly Reason[]>
+  reasons(stored: StoredToolkit, tools: readonly CatalogTool[]): Promise<readonly Reason[]>
 }
 
-export interface Foresight {
-  of(scope: { userId: string; threadId?: string | undefined }): Promise<ToolDenials>
+export interface PolicyPreview {
+  forScope(scope: { userId: string; threadId?: string | undefined }): Promise<ToolDenials>
 }
 
 /** What is offered, as far as it is permitted. */
@@ -32,12 +32,12 @@ export function applyDenials(
   return candidates.map((candidate, at) => {
     const { allowedCallers } = candidate
     const denied = denials[at] ?? {}
-    const left = allowedCallers.filter((caller) => denied[caller] === undefined)
-    if (left.length === allowedCallers.length) return candidate
+    const permitted = allowedCallers.filter((caller) => denied[caller] === undefined)
+    if (permitted.length === allowedCallers.length) return candidate
     const why = allowedCallers.map((caller) => denied[caller]).find((reason) => reason !== undefined) as Reason
-    if (left.length === 0) return { ...candidate, held: candidate.held ?? why }
-    const detail = `Only ${left.join(', ')} may call it. ${why.detail}`
-    return { ...candidate, allowedCallers: left, beside: { ...why, detail } }
+    if (permitted.length === 0) return { ...candidate, blockedBy: candidate.blockedBy ?? why }
+    const detail = `Only ${permitted.join(', ')} may call it. ${why.detail}`
+    return { ...candidate, allowedCallers: permitted, note: { ...why, detail } }
   })
 }
 

@@ -12,7 +12,7 @@ const FORM = { message: 'Who?', requestedSchema: { type: 'object', properties: {
 
 let host: HostServices
 let server: HttpFaultServer
-let told: string[]
+let states: string[]
 afterEach(async () => {
   await host.close()
   await server.close()
@@ -36,14 +36,14 @@ const ASKS: Record<string, HttpFaults> = {
   },
 }
 
-async function askedBy(script: HttpFaults) {
+async function startAsking(script: HttpFaults) {
   server = await startFaultServer(script)
   host = createServices({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
-  told = []
+  states = []
   // The phases of a start are one state here.
   host.events.on('state-changed', ({ userId, state }) => {
     const word = `${userId} ${state.status}`
-    if (told.at(-1) !== word) told.push(word)
+    if (states.at(-1) !== word) states.push(word)
   })
   const { stored } = await host.toolkits.register(
     { name: 'kit', url: server.url, timeouts: { callMs: 2000, totalMs: 2000 } },
@@ -53,7 +53,7 @@ async function askedBy(script: HttpFaults) {
   const call = { userId: 'ann', toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' as const } }
   const controller = new AbortController()
   const running = host.calls.start({ ...call, signal: controller.signal })
-  return { running, controller, input: await running.asked, stored }
+  return { running, controller, input: await running.inputRequested, stored }
 }
 const status = async () => (await host.views.one('ann', 'kit')).state.status
 const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
@@ -62,7 +62,7 @@ describe('a toolkit with an open elicitation', () => {
   for (const [era, script] of Object.entries(ASKS))
     for (const answer of [{ action: 'accept', content: { name: 'Ann' } }, { action: 'decline' }] as const)
       it(`shows input-needed until the answer is ${answer.action} (${era})`, async () => {
-        const { input, controller } = await askedBy(script)
+        const { input, controller } = await startAsking(script)
         expect((await host.views.one('ann', 'kit')).state).toEqual({
           status: 'input-needed',
           reason: expect.any(String),
@@ -72,12 +72,12 @@ describe('a toolkit with an open elicitation', () => {
         host.inputs.answer('ann', input.id, answer)
         await turn()
         expect(await status()).toBe('connected')
-        expect(told).toEqual(['ann connecting', 'ann connected', 'ann input-needed', 'ann connected'])
+        expect(states).toEqual(['ann connecting', 'ann connected', 'ann input-needed', 'ann connected'])
         controller.abort()
       })
 
   it('shows input-needed before a tool change, which is shown again afterwards', async () => {
-    const { input, controller, stored } = await askedBy(ASKS.legacy as HttpFaults)
+    const { input, controller, stored } = await startAsking(ASKS.legacy as HttpFaults)
     await host.storage.transaction({ caller: 'introspection', userId: 'ann' }, async (tx) => {
       const [pin] = await tx.list('pins', { where: { uscoId: stored.uscoId } })
       const set = { changedFingerprint: 'other', changedManifestJson: { name: 'echo' } }
@@ -91,8 +91,9 @@ describe('a toolkit with an open elicitation', () => {
   })
 
   it('shows input-needed until its last elicitation is settled', async () => {
-    const [ask, hang] = [{ do: 'ask', count: 2, params: FORM } as const, { do: 'hang' } as const]
-    const { controller } = await askedBy({ era: 'legacy', sse: true, at: { 'tools/call': [ask, hang] } })
+    const ask = { do: 'ask', count: 2, params: FORM } as const
+    const hang = { do: 'hang' } as const
+    const { controller } = await startAsking({ era: 'legacy', sse: true, at: { 'tools/call': [ask, hang] } })
     await turn()
     const open = host.inputs.list('ann')
     expect(open).toHaveLength(2)
@@ -103,17 +104,17 @@ describe('a toolkit with an open elicitation', () => {
       seen.push(await status())
     }
     expect(seen).toEqual(['input-needed', 'connected'])
-    expect(told).toEqual(['ann connecting', 'ann connected', 'ann input-needed', 'ann connected'])
+    expect(states).toEqual(['ann connecting', 'ann connected', 'ann input-needed', 'ann connected'])
     controller.abort()
   })
 
   it('stops showing input-needed after a timeout or when the server disconnects', async () => {
-    const { stored, controller, running } = await askedBy(ASKS.legacy as HttpFaults)
+    const { stored, controller, running } = await startAsking(ASKS.legacy as HttpFaults)
     let hooks: ConnectionHooks | undefined
     const connector = createConnector({
       drivers: {
-        async open(_target, given) {
-          hooks = given
+        async open(_target, options) {
+          hooks = options
           const info = { era: 'legacy', transport: 'stdio', protocolVersion: '' } as const
           return { info, isOpen: () => true, close: async () => {}, diagnostics: () => ({}) } as unknown as Connection
         },
@@ -129,9 +130,9 @@ describe('a toolkit with an open elicitation', () => {
     await connector.use(stored, 'ann', {
       repeatable: false,
       async work() {
-        const asked = hooks?.onElicitation({ mode: 'form', message: '?' }, new AbortController().signal)
+        const answer = hooks?.onElicitation({ mode: 'form', message: '?' }, new AbortController().signal)
         see()
-        expect(await asked).toEqual({ action: 'cancel' })
+        expect(await answer).toEqual({ action: 'cancel' })
         see()
       },
     })

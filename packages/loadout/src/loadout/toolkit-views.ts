@@ -39,7 +39,7 @@ export interface ViewDeps {
   registry: Registry
   catalog: Catalog
   connector: Connector
-  loadouts: Pick<Loadouts, 'of'>
+  loadouts: Pick<Loadouts, 'resolve'>
   signIns: Pick<OAuthService, 'view'>
 }
 
@@ -47,7 +47,7 @@ export function createToolkitViews({ registry, catalog, connector, loadouts, sig
   async function views(userId: string, read: () => Promise<readonly StoredToolkit[]>): Promise<ToolkitView[]> {
     // Names and switches are what the user's loadout says, so that nothing is told in two ways. It comes first, because
     // it looks at what nobody looked at yet.
-    const { entries } = await loadouts.of({ userId }, { behind: true })
+    const { entries } = await loadouts.resolve({ userId }, { background: true })
     const toolkits = await read()
     const tools = await catalog.tools(userId, toolkits)
     const byToolkit = Map.groupBy(entries, (entry) => entry.uscoId)
@@ -74,10 +74,10 @@ export function createToolkitViews({ registry, catalog, connector, loadouts, sig
     async asOperator(stored) {
       const tools = (await catalog.tools(stored.userId, [stored])).get(stored.uscoId) ?? []
       const { toolkit, tier, uscoId } = stored
-      const entries = candidatesOf({ toolkit, tier, uscoId, tools }).map(({ held, ...candidate }) => ({
+      const entries = candidatesOf({ toolkit, tier, uscoId, tools }).map(({ blockedBy, ...candidate }) => ({
         ...candidate,
-        included: held === undefined,
-        reasons: held ? [held] : [],
+        included: blockedBy === undefined,
+        reasons: blockedBy ? [blockedBy] : [],
       }))
       const live = connector.stateOf(stored, stored.userId)
       const { source } = toolkit
@@ -94,8 +94,8 @@ function withoutSchemas({ tools, options, ...view }: ToolkitView): ListedToolkit
   return {
     ...view,
     options: rest,
-    tools: tools.map(({ inputSchema: _in, outputSchema: _out, icons: _icons, _meta, ...shown }) => {
-      const { changed, minorChange, description, ...tool } = shown
+    tools: tools.map(({ inputSchema: _in, outputSchema: _out, icons: _icons, _meta, ...toolView }) => {
+      const { changed, minorChange, description, ...tool } = toolView
       return {
         ...tool,
         ...(description === undefined ? {} : { description: previewOf(description) }),
@@ -116,7 +116,7 @@ function previewOf(text: string): string {
   return `${(space > PREVIEW / 2 ? cut.slice(0, space) : cut).toWellFormed().trimEnd()}…`
 }
 
-interface Seen {
+interface ViewInput {
   tools: readonly CatalogTool[]
   entries: readonly LoadoutEntry[]
   live: ToolkitState | undefined
@@ -126,11 +126,11 @@ interface Seen {
   operator: boolean
 }
 
-function viewOf(stored: StoredToolkit, seen: Seen): ToolkitView {
-  const { tools, entries, live, signIn, discoveredAt, operator } = seen
+function viewOf(stored: StoredToolkit, input: ViewInput): ToolkitView {
+  const { tools, entries, live, signIn, discoveredAt, operator } = input
   const { toolkit, uscoId, tier, enabled, shadows } = stored
   const entryOf = new Map(entries.map((entry) => [entry.tool, entry]))
-  const shown = tools.filter((tool) => tool.inactive === undefined)
+  const visible = tools.filter((tool) => tool.inactive === undefined)
   // An app toolkit's server is the operator's business: users see its kind, not its insides.
   const closed = tier === 'app' && !operator
   return {
@@ -142,17 +142,17 @@ function viewOf(stored: StoredToolkit, seen: Seen): ToolkitView {
     enabled,
     server: closed ? { type: toolkit.server.type } : (toolkit.server as unknown as JsonObject),
     secretFields: closed ? [] : secretFieldsOf(toolkit.server),
-    options: shownOptions(toolkit, closed),
+    options: visibleOptions(toolkit, closed),
     ...(signIn ? { signIn } : {}),
-    state: stateOf(stored, shown, {
+    state: stateOf(stored, visible, {
       live: liveState(live, signIn),
       closed,
       unaccepted: closed ? [] : unacceptedOf(entries),
     }),
-    tools: shown.map((tool) => viewTool(stored, tool, entryOf.get(tool.manifest.name))),
-    toolCount: shown.length,
+    tools: visible.map((tool) => viewTool(stored, tool, entryOf.get(tool.manifest.name))),
+    toolCount: visible.length,
     ...(discoveredAt ? { discoveredAt: discoveredAt.toISOString() } : {}),
-    tokens: shown.reduce((sum, { manifest }) => sum + (entryOf.get(manifest.name)?.tokens ?? tokensOf(manifest)), 0),
+    tokens: visible.reduce((sum, { manifest }) => sum + (entryOf.get(manifest.name)?.tokens ?? tokensOf(manifest)), 0),
     ...warningsOf(stored.row, closed),
     setAside: tools.flatMap(({ manifest, inactive }) =>
       inactive === undefined ? [] : [{ name: manifest.name, reason: inactive }],
@@ -174,7 +174,7 @@ function liveState(live: ToolkitState | undefined, signIn: SignInView | undefine
 }
 
 /** Where a file of the operator lies is not the users' business; its name is enough. */
-function shownOptions(toolkit: Toolkit, closed: boolean): ToolkitOptions {
+function visibleOptions(toolkit: Toolkit, closed: boolean): ToolkitOptions {
   const { source, ...options } = optionsOf(toolkit)
   if (source === undefined) return options
   return { ...options, source: closed ? (source.split(/[\\/]/).at(-1) ?? source) : source }
@@ -184,8 +184,8 @@ function shownOptions(toolkit: Toolkit, closed: boolean): ToolkitOptions {
 const SWITCHES = new Set<Reason['kind']>(['activation', 'filter', 'transform'])
 
 function switchedOff({ reasons = [] }: Partial<LoadoutEntry>, { tier, isOverridden }: SwitchedOff): Reason[] {
-  const said = reasons.filter(({ kind, speaks }) => speaks === 'against' && SWITCHES.has(kind))
-  return isOverridden ? [offInToolkit(tier), ...said] : said
+  const switches = reasons.filter(({ kind, speaks }) => speaks === 'against' && SWITCHES.has(kind))
+  return isOverridden ? [offInToolkit(tier), ...switches] : switches
 }
 
 interface SwitchedOff {
@@ -195,7 +195,7 @@ interface SwitchedOff {
 
 function viewTool(
   { toolkit, tier }: StoredToolkit,
-  { manifest, pin, changed, minorChange, held }: CatalogTool,
+  { manifest, pin, changed, minorChange, blocked }: CatalogTool,
   entry: LoadoutEntry | undefined,
 ): ToolView {
   const override = Object.hasOwn(toolkit.overrides, manifest.name) ? toolkit.overrides[manifest.name] : undefined
@@ -204,11 +204,11 @@ function viewTool(
     ...manifest,
     ref: `${toolkit.id}.${manifest.name}`,
     modelName: entry?.modelName ?? modelName(toolkit.id, override?.name ?? manifest.name),
-    enabled: off.length === 0 && !held,
+    enabled: off.length === 0 && !blocked,
     pin,
     ...(changed === undefined ? {} : { changed }),
     ...(minorChange === undefined ? {} : { minorChange }),
-    ...(held ? { held: UNACCEPTED.detail } : {}),
+    ...(blocked ? { held: UNACCEPTED.detail } : {}),
     ...(off.length > 0 ? { off } : {}),
   }
 }
@@ -235,14 +235,14 @@ function stateOf(
   const changed = tools.filter((tool) => tool.changed !== undefined).map((tool) => tool.manifest.name)
   if (changed.length > 0) return toAccept('Changed since accepted', changed, 'Review the change and accept it.')
   // A connection that stands is no help where its tools cannot be had.
-  const standing = live && live.status !== 'disconnected' && !(lastFailure && live.status === 'connected')
+  const hasLiveState = live && live.status !== 'disconnected' && !(lastFailure && live.status === 'connected')
   // What a server of the operator prints as it fails is the operator's to read.
   const open = live && closed ? redactState(live) : live
   const failed = lastFailure && failedState(lastFailure, closed)
   // The last reason stays while the server is tried again.
-  if (standing && live.status === 'connecting' && failed?.status === 'error')
+  if (hasLiveState && live.status === 'connecting' && failed?.status === 'error')
     return { ...open, code: failed.code, reason: failed.reason, action: failed.action, status: 'connecting' }
-  if (standing && live.status !== 'connected') return open ?? live
+  if (hasLiveState && live.status !== 'connected') return open ?? live
   // A start that was cancelled is no failure of the server.
   if (live?.status === 'disconnected' && live.code === 'cancelled') return live
   if (failed) return failed
@@ -252,7 +252,7 @@ function stateOf(
       unaccepted,
       'Look at them and accept them.',
     )
-  const state: ToolkitState = standing ? live : { status: 'disconnected' }
+  const state: ToolkitState = hasLiveState ? live : { status: 'disconnected' }
   return tools.length === 0 ? { ...state, ...noTools(row) } : state
 }
 
@@ -268,9 +268,9 @@ function failedState({ code, reason, action }: LastFailure, closed: boolean): To
   return closed ? redactState(failed) : failed
 }
 
-const SHOWN = 20
+const MAX_NAMES = 20
 
 function toAccept(what: string, names: readonly string[], action: string): ToolkitState {
-  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''
-  return { status: 'changed', reason: `${what}: ${names.slice(0, SHOWN).join(', ')}${more}`, action }
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
+  return { status: 'changed', reason: `${what}: ${names.slice(0, MAX_NAMES).join(', ')}${more}`, action }
 }

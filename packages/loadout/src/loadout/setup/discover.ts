@@ -27,15 +27,15 @@ export async function discover(
   { userId, transport }: DiscoverOptions,
 ): Promise<Discovered> {
   const { toolkit, warnings } = readToolkit(record, { id: 'discovered', name: 'discovered' })
-  const who = userId ?? APP_OWNER
+  const owner = userId ?? APP_OWNER
   const tier = userId === undefined ? 'app' : 'call'
   // Named apart from every other look, so that closing this one closes nobody's.
   const own = { ...toolkit, account: crypto.randomUUID() }
-  const stored = await createEphemeralToolkit(own, { userId: who, tier, transport })
+  const stored = await createEphemeralToolkit(own, { userId: owner, tier, transport })
   try {
-    const tools = await catalog.introspect(stored, who)
-    const known = (await catalog.tools(who, [stored])).get(stored.uscoId) ?? []
-    const setAside = known.flatMap(({ manifest, inactive }) =>
+    const tools = await catalog.introspect(stored, owner)
+    const catalogTools = (await catalog.tools(owner, [stored])).get(stored.uscoId) ?? []
+    const setAside = catalogTools.flatMap(({ manifest, inactive }) =>
       inactive === undefined ? [] : [{ name: manifest.name, reason: inactive }],
     )
     return { tools, setAside, warnings }

@@ -68,35 +68,36 @@ const FALLBACK = 'because no toolkit of that name is stored or in the context'
 export class ToolkitFinder {
   /** What was noticed on the way, for people. */
   readonly warnings: string[]
-  readonly #parts: ResolveDeps
+  readonly #deps: ResolveDeps
   readonly #options: ResolveOptions
   readonly #files = new Map<string, Promise<Record<string, unknown>>>()
 
-  constructor(parts: ResolveDeps, options: ResolveOptions) {
-    this.#parts = parts
+  constructor(deps: ResolveDeps, options: ResolveOptions) {
+    this.#deps = deps
     this.#options = options
     this.warnings = [...(options.context.warnings ?? [])]
   }
 
   /** The names that the invocation itself brings, in their order. */
-  carried(): string[] {
+  inlineNames(): string[] {
     const { context, transports = {} } = this.#options
     return [...Object.keys(context.toolkits), ...Object.keys(transports)]
   }
 
   async find(name: string): Promise<ResolvedToolkit | undefined> {
     const { context, transports = {}, path } = this.#options
-    const carried = Object.values(context.toolkits).find((one) => one.id === name || one.name === name)
-    if (carried) return this.#carry({ name, from: 'context' }, () => carried)
+    const inline = Object.values(context.toolkits).find((toolkit) => toolkit.id === name || toolkit.name === name)
+    if (inline) return this.#createEphemeral({ name, from: 'context' }, () => inline)
     if (Object.hasOwn(transports, name)) return this.#inProcess(name, transports)
     // What a caller points at comes before what is stored; what lies around comes after it.
     const [explicit, ...around] = path === undefined ? [undefined, ...this.#local()] : this.#local()
     const inPath = explicit ? await this.#inFile(name, explicit, NAMED) : undefined
     if (inPath) return inPath
-    const all = await this.#stored()
-    const stored = all.find((one) => one.toolkit.id === name) ?? all.find((one) => one.toolkit.name === name)
+    const storedToolkits = await this.#stored()
+    const stored =
+      storedToolkits.find((one) => one.toolkit.id === name) ?? storedToolkits.find((one) => one.toolkit.name === name)
     if (stored) return { name, from: 'stored', stored }
-    const ofApp = this.#parts.transports ?? {}
+    const ofApp = this.#deps.transports ?? {}
     if (Object.hasOwn(ofApp, name)) return this.#inProcess(name, ofApp)
     for (const file of around) {
       const found = file && (await this.#inFile(name, file, FALLBACK))
@@ -106,34 +107,36 @@ export class ToolkitFinder {
   }
 
   /** The names that there are; files are looked at only where something was not found without them. */
-  async available(looked: boolean): Promise<string[]> {
-    const files = looked ? await Promise.all(this.#local().map((file) => this.#read(file))) : []
+  async available(includeFiles: boolean): Promise<string[]> {
+    const files = includeFiles ? await Promise.all(this.#local().map((file) => this.#read(file))) : []
     const stored = (await this.#stored()).map(({ toolkit }) => toolkit.id)
-    const ofApp = Object.keys(this.#parts.transports ?? {})
-    return [...new Set([...this.carried(), ...stored, ...ofApp, ...files.flatMap((records) => Object.keys(records))])]
+    const ofApp = Object.keys(this.#deps.transports ?? {})
+    return [
+      ...new Set([...this.inlineNames(), ...stored, ...ofApp, ...files.flatMap((records) => Object.keys(records))]),
+    ]
   }
 
   #stored(): Promise<readonly StoredToolkit[]> {
-    return this.#parts.registry.list(this.#options.context.principal.userId)
+    return this.#deps.registry.list(this.#options.context.principal.userId)
   }
 
   async #inFile(name: string, file: LocalFile, why: string): Promise<ResolvedToolkit | undefined> {
     const records = await this.#read(file)
     if (!Object.hasOwn(records, name)) return undefined
     this.warnings.push(`"${name}" comes from ${file.name}, ${why}. Add it to your servers to use it elsewhere.`)
-    return this.#carry({ name, from: file.name }, () => readNamed(name, records[name]))
+    return this.#createEphemeral({ name, from: file.name }, () => readNamed(name, records[name]))
   }
 
   /** A session or a key is somebody else's: no file and no environment of this machine is theirs. */
   #local(): readonly LocalFile[] {
     const { context, path } = this.#options
-    return context.principal.kind === 'local' ? (this.#parts.files?.inOrder(path) ?? []) : []
+    return context.principal.kind === 'local' ? (this.#deps.files?.inOrder(path) ?? []) : []
   }
 
   /** Each file is read once; one that is broken is told once, and the next is looked at. */
   #read(file: LocalFile): Promise<Record<string, unknown>> {
-    const known = this.#files.get(file.name)
-    if (known) return known
+    const existing = this.#files.get(file.name)
+    if (existing) return existing
     const reading = file.read().then(
       (records) => records ?? {},
       (error: unknown) => {
@@ -146,11 +149,15 @@ export class ToolkitFinder {
   }
 
   #inProcess(name: string, transports: Transports): Promise<ResolvedToolkit> {
-    return this.#carry({ name, from: 'transport' }, () => readNamed(name, { server: IN_PROCESS }), transports[name])
+    return this.#createEphemeral(
+      { name, from: 'transport' },
+      () => readNamed(name, { server: IN_PROCESS }),
+      transports[name],
+    )
   }
 
-  async #carry(
-    asked: Pick<ResolvedToolkit, 'name' | 'from'>,
+  async #createEphemeral(
+    request: Pick<ResolvedToolkit, 'name' | 'from'>,
     read: () => Toolkit,
     transport?: () => unknown,
   ): Promise<ResolvedToolkit> {
@@ -161,9 +168,9 @@ export class ToolkitFinder {
       // Another invocation's transport of the same name is another server.
       const own = transport ? { ...toolkit, account: crypto.randomUUID() } : toolkit
       const stored = await createEphemeralToolkit(own, { userId: context.principal.userId, secrets, transport })
-      return { ...asked, stored }
+      return { ...request, stored }
     } catch (error) {
-      return { ...asked, error: HostError.from(error) }
+      return { ...request, error: HostError.from(error) }
     }
   }
 
@@ -175,7 +182,7 @@ export class ToolkitFinder {
     for (const name of named) {
       const ref: SecretRef | undefined = Object.hasOwn(secrets, name) ? secrets[name] : undefined
       if (!ref) continue
-      const fields = await this.#parts.credentials.open({ userId: principal.userId, toolkit: ref.toolkit })
+      const fields = await this.#deps.credentials.open({ userId: principal.userId, toolkit: ref.toolkit })
       if (Object.hasOwn(fields, ref.field)) opened[name] = fields[ref.field] as string
     }
     return opened

@@ -56,7 +56,10 @@ function throwing(what: string) {
     touched.push(name)
     throw new Error(`${what} throws: ${name}`)
   }
-  const [environment, read, readSync, stat] = [process.env, fs.promises.readFile, fs.readFileSync, fs.promises.stat]
+  const environment = process.env
+  const read = fs.promises.readFile
+  const readSync = fs.readFileSync
+  const stat = fs.promises.stat
   Object.assign(fs.promises, { readFile: trap('readFile'), stat: trap('stat') })
   Object.assign(fs, { readFileSync: trap('readFileSync') })
   syncBuiltinESMExports()
@@ -211,7 +214,9 @@ describe('toolkit resolution', () => {
     expect(run.missing).toEqual(['f'])
     expect(run.available).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(run.warnings.join()).toContain('Requested: f. Available: a, b, c, d, e.')
-    expect(run.warnings.filter((told) => told.includes('comes from')).map((told) => told.split('. ')[0])).toEqual([
+    expect(
+      run.warnings.filter((warning) => warning.includes('comes from')).map((warning) => warning.split('. ')[0]),
+    ).toEqual([
       '"b" comes from path.json, the file that was named, which comes before what is stored',
       '"c" comes from path.json, the file that was named, which comes before what is stored',
       '"d" comes from MCP_SECRET_PATH, because no toolkit of that name is stored or in the context',
@@ -264,8 +269,10 @@ describe('toolkit resolution', () => {
     expect(off.failedToolkits).toMatchObject([{ id: 'b', code: 'not-carried' }])
     await host.thread({ userId: 'ann', threadId: 't' }).deactivate('*')
     const mine = { tools: [{ name: 'ping', inputSchema: { type: 'object' }, execute: 'ref:host' }] }
-    const brought = createExecutionContext({ principal: session, scope: { threadId: 't' }, toolkits: { mine } })
-    expect((await host.setupToolkits(['mine'], { context: brought })).failedToolkits).toMatchObject([{ id: 'mine' }])
+    const inlineContext = createExecutionContext({ principal: session, scope: { threadId: 't' }, toolkits: { mine } })
+    expect((await host.setupToolkits(['mine'], { context: inlineContext })).failedToolkits).toMatchObject([
+      { id: 'mine' },
+    ])
   })
 
   it('accepts display names, prefers IDs and starts nothing when aborted', async () => {
@@ -316,8 +323,8 @@ describe('toolkit resolution', () => {
 
   it('keeps two concurrent invocations with the same names separate', async () => {
     const other = await mkdtemp(join(tmpdir(), 'loadout-other-'))
-    const run = async (userId: string, place: string) => {
-      const toolkits = { files: { command: node, args: [FILESYSTEM, place] } }
+    const run = async (userId: string, folder: string) => {
+      const toolkits = { files: { command: node, args: [FILESYSTEM, folder] } }
       const context = createExecutionContext({ principal: { kind: 'session', userId }, toolkits })
       await using own = await host.setupToolkits(['files'], { context })
       return JSON.stringify(await own.call({ name: 'files.list_allowed_directories', arguments: {} }))
@@ -329,14 +336,14 @@ describe('toolkit resolution', () => {
   })
 
   it('is reported as an event for logging', async () => {
-    const told: unknown[] = []
-    host.events.on('toolkits-resolved', (event) => told.push(event))
+    const events: unknown[] = []
+    host.events.on('toolkits-resolved', (event) => events.push(event))
     const context = createExecutionContext({ principal: session, toolkits: { everything }, runId: 'run_1' })
     const run = await host.setupToolkits(['everything', 'nothing'], { context })
-    expect(told).toMatchObject([
+    expect(events).toMatchObject([
       { userId: 'ann', runId: 'run_1', missing: ['nothing'], resolved: [{ name: 'everything', from: 'context' }] },
     ])
-    expect(JSON.stringify(told)).not.toContain('anything')
+    expect(JSON.stringify(events)).not.toContain('anything')
     await run.close()
   })
 })

@@ -47,12 +47,12 @@ export interface Setup {
   droppedToolkits: string[]
   warnings: string[]
   /** What the invocation itself brings, by id. */
-  brought: ReadonlyMap<string, StoredToolkit>
+  inlineToolkits: ReadonlyMap<string, StoredToolkit>
 }
 
 export interface SetupDeps extends ResolveDeps {
   catalog: Pick<Catalog, 'tools' | 'introspect'>
-  loadouts: Pick<Loadouts, 'of'>
+  loadouts: Pick<Loadouts, 'resolve'>
 }
 
 /** More toolkits than this in one invocation are a mistake. */
@@ -68,34 +68,36 @@ interface Started {
 
 /** `names` is what the invocation asks for; without it, all that its context carries. */
 export async function setupToolkits(
-  parts: SetupDeps,
+  deps: SetupDeps,
   names: readonly string[] | undefined,
   options: SetupOptions,
 ): Promise<Setup> {
   if (options.context.signal?.aborted) throw new HostError('cancelled')
-  const finder = new ToolkitFinder(parts, options)
-  const requested = [...new Set(names ?? finder.carried())]
-  const asked = requested.slice(0, MAX_TOOLKITS)
+  const finder = new ToolkitFinder(deps, options)
+  const requested = [...new Set(names ?? finder.inlineNames())]
+  const selected = requested.slice(0, MAX_TOOLKITS)
   const droppedToolkits = requested.slice(MAX_TOOLKITS)
-  const found = (await Promise.all(asked.map((name) => finder.find(name)))).filter((one) => one !== undefined)
-  const missing = asked.filter((name) => !found.some((one) => one.name === name))
+  const found = (await Promise.all(selected.map((name) => finder.find(name)))).filter(
+    (toolkit) => toolkit !== undefined,
+  )
+  const missing = selected.filter((name) => !found.some((toolkit) => toolkit.name === name))
   const available = await finder.available(missing.length > 0)
   const { principal, scope } = options.context
   const started = await Promise.all(
-    found.map((one) => start(parts, one, { userId: principal.userId, trace: options.trace })),
+    found.map((toolkit) => start(deps, toolkit, { userId: principal.userId, trace: options.trace })),
   )
   const serving = started.filter((one) => one.error === undefined)
   // Of what is stored, only what is named counts, also against the limits of the thread.
   const named = serving.map(({ found: { stored } }) => stored?.toolkit.id as string)
-  const whole = await parts.loadouts.of(
+  const whole = await deps.loadouts.resolve(
     { userId: principal.userId, threadId: scope.threadId },
-    { named, brought: serving.flatMap(({ offered }) => offered ?? []) },
+    { named, inlineToolkits: serving.flatMap(({ offered }) => offered ?? []) },
   )
   const loadout = narrow(whole, options.narrow ?? {})
-  const tell = [...finder.warnings]
-  if (droppedToolkits.length > 0) tell.push(tooMany(droppedToolkits))
+  const warnings = [...finder.warnings]
+  if (droppedToolkits.length > 0) warnings.push(tooMany(droppedToolkits))
   if (missing.length > 0)
-    tell.push(`Requested: ${missing.join(', ')}. Available: ${available.join(', ') || 'nothing'}.`)
+    warnings.push(`Requested: ${missing.join(', ')}. Available: ${available.join(', ') || 'nothing'}.`)
   return {
     loadout,
     requested,
@@ -104,11 +106,11 @@ export async function setupToolkits(
     resolved: serving.map(({ found: one }) => resolutionOf(one, loadout)),
     failedToolkits: [
       ...started.flatMap(({ found: { name }, error }) => (error ? [failureOf(name, error)] : [])),
-      ...keptBack(whole),
+      ...emptyToolkits(whole),
     ],
     droppedToolkits,
-    warnings: tell,
-    brought: new Map(
+    warnings,
+    inlineToolkits: new Map(
       serving.flatMap(({ found: { stored } }) => (stored?.ephemeral ? [[stored.toolkit.id, stored] as const] : [])),
     ),
   }
@@ -116,7 +118,7 @@ export async function setupToolkits(
 
 /** Makes sure that its tools are known: a look only where nothing is. */
 async function start(
-  parts: SetupDeps,
+  deps: SetupDeps,
   found: ResolvedToolkit,
   { userId, trace }: { userId: string; trace: Context | undefined },
 ): Promise<Started> {
@@ -127,12 +129,12 @@ async function start(
       found,
       error: new HostError('not-carried', { detail: 'It is switched off.', action: 'Switch it on first.' }),
     }
-  const known = async () => (await parts.catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
+  const listTools = async () => (await deps.catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
   try {
-    if ((await known()).length === 0) await parts.catalog.introspect(stored, userId, trace)
+    if ((await listTools()).length === 0) await deps.catalog.introspect(stored, userId, trace)
     if (!stored.ephemeral) return { found }
     const { toolkit, tier, uscoId } = stored
-    const tools = await known()
+    const tools = await listTools()
     const candidates = candidatesOf({ toolkit, tier, uscoId, tools })
     return { found, offered: { id: toolkit.id, tier, uscoId, candidates, from: { stored, tools } } }
   } catch (thrown) {
@@ -143,7 +145,7 @@ async function start(
 const MAX_REASONS = 10
 
 /** Toolkits that are there and of which the scope carries nothing, with what keeps them back. */
-function keptBack({ toolkits, entries }: Loadout): FailedToolkit[] {
+function emptyToolkits({ toolkits, entries }: Loadout): FailedToolkit[] {
   return toolkits
     .filter(
       ({ id, tier, toolCount }) => toolCount === 0 && entries.some((one) => one.toolkit === id && one.tier === tier),

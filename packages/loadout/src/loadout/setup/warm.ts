@@ -29,21 +29,23 @@ export interface LiveConnection {
 export interface WarmDeps {
   registry: Pick<Registry, 'list' | 'app' | 'offered'>
   connector: Connector
-  catalog: Pick<Catalog, 'tools' | 'carried' | 'introspect'>
+  catalog: Pick<Catalog, 'tools' | 'ephemeralTools' | 'introspect'>
 }
 
 const AT_ONCE = 8
 
 /** For a user, all that they have switched on; without one, what the app shares among all. */
-export async function warm(parts: WarmDeps, userId: string | undefined): Promise<Warmed[]> {
-  const { registry } = parts
-  const all =
-    userId === undefined ? (await registry.app()).filter((one) => one.toolkit.shared) : await registry.list(userId)
-  const waiting = all.filter((one) => one.enabled && one.toolkit.server.type !== 'custom')
+export async function warm(deps: WarmDeps, userId: string | undefined): Promise<Warmed[]> {
+  const { registry } = deps
+  const toolkits =
+    userId === undefined
+      ? (await registry.app()).filter((stored) => stored.toolkit.shared)
+      : await registry.list(userId)
+  const queue = toolkits.filter((stored) => stored.enabled && stored.toolkit.server.type !== 'custom')
   const warmed: Warmed[] = []
   const next = async (): Promise<void> => {
-    for (let stored = waiting.shift(); stored; stored = waiting.shift())
-      warmed.push(await open(parts, stored, userId ?? APP_OWNER))
+    for (let stored = queue.shift(); stored; stored = queue.shift())
+      warmed.push(await open(deps, stored, userId ?? APP_OWNER))
   }
   await Promise.all(Array.from({ length: AT_ONCE }, next))
   return warmed
@@ -66,10 +68,12 @@ async function open({ connector, catalog }: WarmDeps, stored: StoredToolkit, use
 /** What is connected, for whom, since when and with how many tools. */
 export async function liveConnections({ registry, connector, catalog }: WarmDeps): Promise<LiveConnection[]> {
   const toolsOf = async (userId: string, uscoId: string) => {
-    const all = userId === APP_OWNER ? undefined : await registry.offered(userId)
-    const known = all ? [...all.visible, ...all.hidden] : await registry.app()
-    const stored = known.find((one) => one.uscoId === uscoId)
-    const tools = stored ? ((await catalog.tools(userId, [stored])).get(uscoId) ?? []) : (catalog.carried(uscoId) ?? [])
+    const offered = userId === APP_OWNER ? undefined : await registry.offered(userId)
+    const toolkits = offered ? [...offered.visible, ...offered.hidden] : await registry.app()
+    const stored = toolkits.find((stored) => stored.uscoId === uscoId)
+    const tools = stored
+      ? ((await catalog.tools(userId, [stored])).get(uscoId) ?? [])
+      : (catalog.ephemeralTools(uscoId) ?? [])
     return tools.filter((tool) => tool.inactive === undefined).length
   }
   return Promise.all(

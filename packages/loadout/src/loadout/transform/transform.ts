@@ -14,24 +14,24 @@ type Offered = Omit<LoadoutEntry, 'included' | 'reasons'>
 export interface Transformed<T> {
   tool: T
   /** Why it was left out. */
-  held?: Reason
+  blockedBy?: Reason
 }
 
 export function transformTool<T extends Offered>(offered: T, transformers: readonly ToolTransformer[]): Transformed<T> {
   const { ref, toolkit, tier, manifest, providerOptions, deferred } = offered
-  let shown: PresentedTool = { ...manifest, deferred, ...(providerOptions ? { providerOptions } : {}) }
+  let presented: PresentedTool = { ...manifest, deferred, ...(providerOptions ? { providerOptions } : {}) }
   for (const [index, transformer] of transformers.entries()) {
     const name = transformer.name === '' ? `number ${index + 1}` : `"${transformer.name}"`
     try {
-      const next = transformer(freeze(shown), { ref, toolkit, tier })
-      if (next === null) return { tool: offered, held: leftOut(`The transformer ${name} left it out.`) }
-      shown = read(next, shown)
+      const next = transformer(freeze(presented), { ref, toolkit, tier })
+      if (next === null) return { tool: offered, blockedBy: leftOut(`The transformer ${name} left it out.`) }
+      presented = read(next, presented)
     } catch (error) {
       const detail = `The transformer ${name} failed on it: ${(error as Error)?.message ?? error}`
-      return { tool: offered, held: leftOut(detail.slice(0, 500)) }
+      return { tool: offered, blockedBy: leftOut(detail.slice(0, 500)) }
     }
   }
-  return { tool: withShown(offered, shown) }
+  return { tool: withPresented(offered, presented) }
 }
 
 const leftOut = (detail: string): Reason => ({ kind: 'transform', speaks: 'against', detail })
@@ -48,7 +48,7 @@ function read({ deferred, providerOptions, ...manifest }: PresentedTool, before:
   }
 }
 
-function withShown<T extends Offered>(offered: T, { deferred, providerOptions, ...manifest }: PresentedTool): T {
+function withPresented<T extends Offered>(offered: T, { deferred, providerOptions, ...manifest }: PresentedTool): T {
   return {
     ...offered,
     manifest,

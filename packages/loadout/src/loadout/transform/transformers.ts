@@ -13,10 +13,11 @@ export function prefix(text: string): ToolTransformer {
 
 /** Writes the description anew: a text before the old one, or a function that gives the new one. */
 export function describe(
-  how: string | ((tool: Readonly<PresentedTool>, source: ToolSource) => string),
+  describer: string | ((tool: Readonly<PresentedTool>, source: ToolSource) => string),
 ): ToolTransformer {
   return function describe(tool, source) {
-    const description = typeof how === 'string' ? `${how} ${tool.description ?? ''}`.trimEnd() : how(tool, source)
+    const description =
+      typeof describer === 'string' ? `${describer} ${tool.description ?? ''}`.trimEnd() : describer(tool, source)
     return { ...tool, description }
   }
 }
