@@ -92,7 +92,7 @@ export type ThreadProgram = ProgramInput
 
 export interface ThreadDeps {
   activations: Activations
-  loadouts: Pick<Loadouts, 'of'>
+  loadouts: Pick<Loadouts, 'resolve'>
   calls: Pick<Calls, 'start'>
   results: Pick<Results, 'hasAny'>
   loaded: LoadedTools
@@ -172,13 +172,17 @@ export function createThread(
     async call({ narrow, rules, ...call }) {
       // What is not even a name is told with the rest that is wrong.
       const meant = typeof call.name === 'string' ? call.name : undefined
-      const place = { calls: withRules(parts.calls, rules), loadout: await carried(narrow, { meant }), ...scope }
+      const place = {
+        calls: withRules(parts.calls, rules),
+        loadout: await carried(narrow, { calledTool: meant }),
+        ...scope,
+      }
       return parts.programs.call(place, call)
     },
   }
 }
 
-type CarriedOptions = Pick<LoadoutOptions, 'meant' | 'decided' | 'preferred' | 'uncapped'>
+type CarriedOptions = Pick<LoadoutOptions, 'calledTool' | 'decided' | 'preferred' | 'uncapped'>
 
 interface Carriers {
   carried: (narrow?: Narrowing, how?: CarriedOptions) => Promise<Loadout>
@@ -191,7 +195,7 @@ function carriersOf(
   scope: ThreadAddress,
   transform: ThreadOptions['transform'],
 ): Carriers {
-  const carried: Carriers['carried'] = (narrow, how = {}) => loadouts.of(scope, { narrow, transform, ...how })
+  const carried: Carriers['carried'] = (narrow, how = {}) => loadouts.resolve(scope, { narrow, transform, ...how })
   return {
     carried,
     async carriedFor(options, narrow, how) {

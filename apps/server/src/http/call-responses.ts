@@ -44,7 +44,7 @@ export function respond(c: Context<Env>, answer: CallResponse) {
 /** The outcome, or what has to happen first. */
 export async function settled(running: RunningCall): Promise<CallResponse> {
   const { callId } = running
-  const first = await Promise.race([running.outcome, running.asked, running.pending])
+  const first = await Promise.race([running.outcome, running.inputRequested, running.pending])
   if ('question' in first) return { callId, status: 'input-needed', input: viewInput(first) }
   if ('expiresAt' in first) return { callId, status: 'pending', approval: first }
   return { callId, ...resultOf(first) }

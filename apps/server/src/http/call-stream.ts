@@ -62,7 +62,7 @@ const sender =
 
 function follow(running: RunningCall, send: Send): Promise<CallOutcome> {
   const { callId } = running
-  void running.asked.then((input) => send('input-needed', { callId, input: viewInput(input) }))
+  void running.inputRequested.then((input) => send('input-needed', { callId, input: viewInput(input) }))
   void running.pending.then((approval) => send('pending', { callId, approval }))
   return running.outcome
 }

@@ -155,7 +155,7 @@ export function callRoutes(host: HostServices) {
         return respond(c, wait ? await settled(recorded.running) : { callId, status: 'running' as const })
       }
       // Somebody who goes away while waiting has cancelled.
-      const { running, kept } = host.records.startWaited({ ...request, signal })
+      const { running, persist: kept } = host.records.startWaited({ ...request, signal })
       c.set('callId', running.callId)
       const answer = await settled(running)
       if (isPending(answer)) await kept()

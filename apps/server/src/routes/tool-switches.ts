@@ -31,7 +31,7 @@ export async function switchTools(
 
 /** Those that a wider word of the user keeps off. */
 async function stillOff({ loadouts }: Pick<HostServices, 'loadouts'>, userId: string, { uscoId }: StoredToolkit) {
-  const { entries } = await loadouts.of({ userId }, { behind: true })
+  const { entries } = await loadouts.resolve({ userId }, { background: true })
   const own = entries.filter(
     (entry) =>
       entry.uscoId === uscoId &&

@@ -98,7 +98,7 @@ const declaration = createRoute({
 export function toolRoutes(host: HostServices) {
   const tools = new OpenAPIHono<Env>().openapi(explain, async (c) => {
     // What is known already: who looks at a page waits for no server.
-    const { entries } = await host.loadouts.of({ userId: c.var.principal.userId }, { behind: true })
+    const { entries } = await host.loadouts.resolve({ userId: c.var.principal.userId }, { background: true })
     const items = entries.map(({ ref, modelName, tier, tokens, included, reasons }) => ({
       ref,
       modelName,

@@ -1,6 +1,6 @@
 import type { Tool } from 'ai'
 import { z } from 'zod'
-import { outcomeOf } from '../calls/records/outcome-json.ts'
+import { outcomeFromJson } from '../calls/records/outcome-json.ts'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
 import { searchResultNames } from './model-call.ts'
 import { isFailure, type ResultPart, resultParts } from './result-parts.ts'
@@ -18,7 +18,7 @@ const storedOutcome = z.looseObject({
 function readOutcome(output: unknown) {
   const read = storedOutcome.safeParse(output)
   const isOurs = read.success && (read.data.error !== undefined || read.data.content !== undefined)
-  return isOurs ? outcomeOf(output as JsonObject) : undefined
+  return isOurs ? outcomeFromJson(output as JsonObject) : undefined
 }
 
 export function toModelOutput({ output }: { output: unknown }): ModelOutput {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jsonOf } from '../calls/records/outcome-json.ts'
+import { outcomeToJson } from '../calls/records/outcome-json.ts'
 import { HostError } from '../errors.ts'
 import { answerAnthropic } from './anthropic/anthropic.ts'
 import { referencedInMessages, toModelOutput, toReferences } from './model-output.ts'
@@ -91,8 +91,8 @@ describe('the model-facing result of a call', () => {
   })
 
   it('is the same after the AI SDK stored it as JSON', () => {
-    const output = (outcome: Parameters<typeof jsonOf>[0]) =>
-      toModelOutput({ output: JSON.parse(JSON.stringify(jsonOf(outcome))) })
+    const output = (outcome: Parameters<typeof outcomeToJson>[0]) =>
+      toModelOutput({ output: JSON.parse(JSON.stringify(outcomeToJson(outcome))) })
     expect(output(ok({ type: 'text', text: 'a' }))).toEqual({ type: 'text', value: 'a' })
     expect(output(ok(image))).toMatchObject({ type: 'content', value: [{ type: 'file', mediaType: 'image/png' }] })
     expect(output({ status: 'tool-error', content: [{ type: 'text', text: 'bad' }] })).toEqual({
@@ -112,7 +112,7 @@ describe('the model-facing result of a call', () => {
 
   it('contains references to deferred tools for an Anthropic search, which are read again from messages', () => {
     const tools = ['a', 'b'].map((name) => ({ name }))
-    const output = jsonOf({ ...ok({ type: 'text', text: 'found' }), structuredContent: { tools } })
+    const output = outcomeToJson({ ...ok({ type: 'text', text: 'found' }), structuredContent: { tools } })
     const references = toReferences(output, new Set(['b', 'c']))
     expect(references).toEqual({
       type: 'content',

@@ -6,7 +6,7 @@
 
 import { dynamicTool, jsonSchema, type ModelMessage, type Tool, type ToolSet, toolSearch } from 'ai'
 import type { ApprovalPreview } from '../calls/approval-request.ts'
-import { jsonOf } from '../calls/records/outcome-json.ts'
+import { outcomeToJson } from '../calls/records/outcome-json.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
@@ -265,7 +265,7 @@ function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = 
         ...(abortSignal ? { signal: abortSignal } : {}),
         ...(onPending ? { onPending: (approval) => onPending(id, approval) } : {}),
       })
-      return jsonOf(outcome)
+      return outcomeToJson(outcome)
     },
     toModelOutput,
   })

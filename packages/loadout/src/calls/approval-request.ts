@@ -16,7 +16,7 @@ import type { Storage } from '../storage/storage.ts'
 import { isBuiltIn } from './built-in/built-in-tools.ts'
 import type { CallHandler, CallNotes, CallOutcome } from './call.ts'
 import { failed } from './call.ts'
-import { type CallScope, type NamedCall, requestOf } from './call-by-name.ts'
+import { type CallScope, type NamedCall, resolveRequest } from './call-by-name.ts'
 import type { ProviderPrograms } from './provider-programs.ts'
 
 export interface ApprovalPreview {
@@ -29,69 +29,76 @@ export interface ApprovalPreview {
 
 export interface ApprovalRequests {
   /** What would come of the call; where a person must answer first, the question is stored, once. */
-  ask(place: CallScope, call: NamedCall): Promise<ApprovalPreview>
+  ask(scope: CallScope, call: NamedCall): Promise<ApprovalPreview>
   /** Makes the call, with the answer to what was asked ahead of it. */
-  call(place: CallScope, call: NamedCall): Promise<CallOutcome>
+  call(scope: CallScope, call: NamedCall): Promise<CallOutcome>
 }
 
-export interface AskAheadDeps {
+export interface ApprovalRequestDeps {
   storage: Storage
   /** The way of a call up to the decision, and nothing behind it. */
-  look: CallHandler
-  fingerprinter: Pick<Fingerprinter, 'of'>
+  preview: CallHandler
+  fingerprinter: Pick<Fingerprinter, 'compute'>
   programs: () => Pick<ProviderPrograms, 'call'>
 }
 
 /** What the rows of questions that nobody waits for are marked with, before their answer is used and after. */
-const [UNUSED, USED] = ['', 'used']
+const UNUSED = ''
+const USED = 'used'
 
-export function createAskAhead({ storage, look, fingerprinter, programs }: AskAheadDeps): ApprovalRequests {
-  const questionOf = async (userId: string, callId: string): Promise<ApprovalRow | undefined> => {
+export function createApprovalRequests({
+  storage,
+  preview,
+  fingerprinter,
+  programs,
+}: ApprovalRequestDeps): ApprovalRequests {
+  const findApproval = async (userId: string, callId: string): Promise<ApprovalRow | undefined> => {
     const rows = await storage.transaction({ userId }, (tx) => tx.list('approvals', { where: { userId, callId } }))
     return rows.at(-1)
   }
 
   /** The outcome that stands before the call, what was found on the way, and the question that is open. */
-  async function looked(place: CallScope, call: NamedCall, callId: string) {
-    const meant = requestOf(place, call)
-    if ('outcome' in meant) return { outcome: meant.outcome }
-    if (isBuiltIn(meant.request)) return { outcome: DONE }
-    const row = await questionOf(place.userId, callId)
+  async function previewCall(scope: CallScope, call: NamedCall, callId: string) {
+    const target = resolveRequest(scope, call)
+    if ('outcome' in target) return { outcome: target.outcome }
+    if (isBuiltIn(target.request)) return { outcome: DONE }
+    const row = await findApproval(scope.userId, callId)
     const notes: CallNotes = {}
     let approval: ApprovalView | undefined
-    const outcome = await look({
-      ...meant.request,
+    const outcome = await preview({
+      ...target.request,
       callId,
       notes,
       pauses: row ? { approvalId: row.approvalId } : {},
-      onPending: (question) => {
-        approval = question
+      onPending: (request) => {
+        approval = request
       },
     })
     const { resolved } = notes
-    const now = resolved && (await fingerprinter.of(resolved.stored, resolved.found))
-    return { outcome, approval, row: row && sameJson(now, row.fingerprintsJson) ? row : undefined }
+    const fingerprints = resolved && (await fingerprinter.compute(resolved.stored, resolved.found))
+    return { outcome, approval, row: row && sameJson(fingerprints, row.fingerprintsJson) ? row : undefined }
   }
 
   return {
-    async ask(place, call) {
-      const { outcome, approval } = await looked(place, call, await callIdOf(place, call))
+    async ask(scope, call) {
+      const { outcome, approval } = await previewCall(scope, call, await deriveCallId(scope, call))
       if (approval) return { decision: 'ask', reason: approval.reason, approval }
       return 'error' in outcome ? { decision: 'deny', reason: outcome.error.message } : { decision: 'allow' }
     },
-    async call(place, { asked: _, ...call }) {
-      const callId = await callIdOf(place, call)
-      const { approval, row } = await looked(place, call, callId)
-      if (approval) return failed(new HostError('approval-pending', { detail: openDetail(approval), action: ANSWER }))
+    async call(scope, { asked: _, ...call }) {
+      const callId = await deriveCallId(scope, call)
+      const { approval, row } = await previewCall(scope, call, callId)
+      if (approval)
+        return failed(new HostError('approval-pending', { detail: pendingDetail(approval), action: ANSWER }))
       // Nothing was asked, or of something else: it is decided as if nobody had asked ahead.
-      if (!row) return programs().call(place, call)
+      if (!row) return programs().call(scope, call)
       const { userId, approvalId } = row
       if (row.status === 'allowed') {
-        const use = { set: { processId: USED }, where: { status: 'allowed' as const, processId: UNUSED } }
-        if (!(await storage.transaction({ userId }, (tx) => tx.update('approvals', approvalId, use))))
+        const consume = { set: { processId: USED }, where: { status: 'allowed' as const, processId: UNUSED } }
+        if (!(await storage.transaction({ userId }, (tx) => tx.update('approvals', approvalId, consume))))
           return failed(new HostError('conflict', { detail: 'The call that was allowed has been made already.' }))
       }
-      return programs().call(place, { ...call, callId, pauses: { approvalId } })
+      return programs().call(scope, { ...call, callId, pauses: { approvalId } })
     },
   }
 }
@@ -102,11 +109,14 @@ const DONE: CallOutcome = { status: 'ok', content: [] }
 export const approvedInAdvance: CallHandler = async () => DONE
 
 const ANSWER = 'Answer it first, then make the call again.'
-const openDetail = ({ ref, id }: ApprovalView) =>
+const pendingDetail = ({ ref, id }: ApprovalView) =>
   `Whether '${ref}' may be called is not answered yet: the question "${id}" is open.`
 
 /** The same for the same call, wherever it is read. */
-async function callIdOf({ userId, threadId }: CallScope, { id, name, arguments: args }: NamedCall): Promise<string> {
+async function deriveCallId(
+  { userId, threadId }: CallScope,
+  { id, name, arguments: args }: NamedCall,
+): Promise<string> {
   const text = canonicalJson([userId, threadId ?? null, id ?? null, name, args])
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
   return `call_ahead_${[...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`

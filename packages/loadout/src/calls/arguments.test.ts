@@ -56,11 +56,11 @@ describe('a format in a schema', () => {
 
 describe('a required argument with a default', () => {
   it('is filled in, also inside, and shown to the person who approves and in the audit log', async () => {
-    const given = { name: 'pods', filters: [{}, { size: 5 }] }
-    const { callId, outcome, pending } = start('defaults', given)
+    const input = { name: 'pods', filters: [{}, { size: 5 }] }
+    const { callId, outcome, pending } = start('defaults', input)
     const filled = { name: 'pods', filters: [{ size: 20 }, { size: 5 }], namespace: 'default', page: { size: 20 } }
-    const { id, arguments: shown } = await pending
-    expect(shown).toEqual(filled)
+    const { id, arguments: masked } = await pending
+    expect(masked).toEqual(filled)
     await host.approvals.answer('ann', id, { decision: 'allow' })
     expect(JSON.parse(textOf(await outcome))).toEqual(filled)
     expect(await detailOf(callId)).toMatchObject({ arguments: filled })

@@ -21,7 +21,7 @@ export interface NamedCall {
   id?: string | undefined
   /** What the user asked for: where the call goes well, it helps later searches of theirs. */
   prompt?: string | undefined
-  given?: ToolCall['given']
+  visibleRefs?: ToolCall['visibleRefs']
   callers?: ToolCall['callers']
   signal?: AbortSignal | undefined
   onProgress?: ToolCall['onProgress']
@@ -45,64 +45,64 @@ export interface CallScope {
   threadId?: string | undefined
   /** The run that calls, where one does. */
   runId?: string | undefined
-  brought?: ToolCall['brought']
+  inlineToolkits?: ToolCall['inlineToolkits']
 }
 
-export async function callByName(place: CallScope, call: NamedCall): Promise<CallOutcome> {
-  const meant = requestOf(place, call)
-  if ('outcome' in meant) return meant.outcome
-  const running = place.calls.start(meant.request)
+export async function callByName(scope: CallScope, call: NamedCall): Promise<CallOutcome> {
+  const resolved = resolveRequest(scope, call)
+  if ('outcome' in resolved) return resolved.outcome
+  const running = scope.calls.start(resolved.request)
   if (call.onPending) void running.pending.then(call.onPending)
   return running.outcome
 }
 
 /** The call that a name means, or why it means none. */
-export function requestOf(place: CallScope, call: NamedCall): { request: CallRequest } | { outcome: CallOutcome } {
-  const given = namedInput.safeParse(call)
-  if (!given.success) return { outcome: failed(invalidInput(given.error)) }
-  const entry = findTool(place.loadout, call.name)
-  const own = entry
+export function resolveRequest(scope: CallScope, call: NamedCall): { request: CallRequest } | { outcome: CallOutcome } {
+  const parsed = namedInput.safeParse(call)
+  if (!parsed.success) return { outcome: failed(invalidInput(parsed.error)) }
+  const entry = findTool(scope.loadout, call.name)
+  const builtIn = entry
     ? isBuiltIn(entry)
       ? { toolkit: entry.toolkit, tool: entry.tool }
       : undefined
     : builtInByName(call.name)
-  if (own) return { request: request(place, call, { ...own, carried: place.loadout }) }
-  if (!entry) return { outcome: failed(unknownTool(place.loadout, call.name)) }
-  const against = entry.reasons.filter((reason) => reason.speaks === 'against')
-  if (!entry.included && !isDecidedAtCallTime(against)) {
-    const why = against.map((reason) => reason.detail).join(' ')
+  if (builtIn) return { request: request(scope, call, { ...builtIn, loadout: scope.loadout }) }
+  if (!entry) return { outcome: failed(unknownTool(scope.loadout, call.name)) }
+  const blocking = entry.reasons.filter((reason) => reason.speaks === 'against')
+  if (!entry.included && !isDecidedAtCallTime(blocking)) {
+    const why = blocking.map((reason) => reason.detail).join(' ')
     const detail = `The tool '${entry.ref}' is not carried. ${why}`.trim()
     return { outcome: failed(new HostError('not-carried', { detail })) }
   }
-  const { brought } = place
-  const toolkit = brought?.has(entry.toolkit) ? entry.toolkit : (entry.uscoId ?? entry.toolkit)
-  return { request: request(place, call, { toolkit, tool: entry.tool, carried: place.loadout }) }
+  const { inlineToolkits } = scope
+  const toolkit = inlineToolkits?.has(entry.toolkit) ? entry.toolkit : (entry.uscoId ?? entry.toolkit)
+  return { request: request(scope, call, { toolkit, tool: entry.tool, loadout: scope.loadout }) }
 }
 
 function request(
-  { userId, threadId, runId, brought }: CallScope,
+  { userId, threadId, runId, inlineToolkits }: CallScope,
   call: NamedCall,
-  tool: Pick<ToolCall, 'toolkit' | 'tool' | 'carried'>,
+  tool: Pick<ToolCall, 'toolkit' | 'tool' | 'loadout'>,
 ): CallRequest {
   const { name: _, id: __, asked: ___, onPending: ____, arguments: args, callId, ...rest } = call
   const { caller = { type: 'direct' }, ...more } = rest
-  const made = { userId, threadId, runId, brought, ...tool, arguments: args, caller, ...more }
-  return callId === undefined ? made : { ...made, callId }
+  const callRequest = { userId, threadId, runId, inlineToolkits, ...tool, arguments: args, caller, ...more }
+  return callId === undefined ? callRequest : { ...callRequest, callId }
 }
 
 /** What is carried comes first: a hidden tool has the same ref. */
 export function findTool({ tools, entries }: Loadout, name: string): LoadoutEntry | undefined {
-  const isIt = (entry: LoadoutEntry) => entry.modelName === name || entry.ref === name
-  return tools.find(isIt) ?? entries.find(isIt)
+  const matches = (entry: LoadoutEntry) => entry.modelName === name || entry.ref === name
+  return tools.find(matches) ?? entries.find(matches)
 }
 
-const SHOWN = 20
+const MAX_NAMES = 20
 
 function unknownTool({ tools }: Loadout, name: string): HostError {
   const names = tools.map((tool) => tool.modelName)
-  const there =
+  const available =
     names.length === 0
       ? 'There are none.'
-      : `There are: ${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}.`
-  return new HostError('tool-not-found', { detail: `There is no tool '${name.slice(0, 100)}'. ${there}` })
+      : `There are: ${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}.`
+  return new HostError('tool-not-found', { detail: `There is no tool '${name.slice(0, 100)}'. ${available}` })
 }

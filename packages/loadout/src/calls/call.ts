@@ -20,13 +20,13 @@ export interface ToolCall extends AuditedCall {
   /** The longest that it may take, whatever its toolkit says. */
   maxMs?: number | undefined
   /** The loadout of the model that calls: limits were applied to it, and the host's own tools use no other. @default the scope's */
-  carried?: Loadout | undefined
+  loadout?: Loadout | undefined
   /** Refs that the model that calls has with this step: `search_tools` looks for others first. */
-  given?: readonly string[] | undefined
+  visibleRefs?: readonly string[] | undefined
   /** Who calls what `search_tools` finds. @default who calls it */
   callers?: readonly AllowedCaller[] | undefined
   /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
-  brought?: ReadonlyMap<string, StoredToolkit> | undefined
+  inlineToolkits?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined
   /** What was asked for when it was made. A call that goes well makes it an example of its tool, for this user alone. */
   prompt?: string | undefined
@@ -51,7 +51,7 @@ export interface ToolCall extends AuditedCall {
   onAllowed?: (() => Promise<void>) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
   /** Told what the server logs meanwhile, without secrets: of one's own servers. */
-  onLog?: ((line: ServerLogEntry) => void) | undefined
+  onLog?: ((entry: ServerLogEntry) => void) | undefined
   /** The trace that it belongs to. @default the one that is active */
   trace?: Context | undefined
 }

@@ -15,7 +15,7 @@ export interface RunningCall {
   callId: string
   outcome: Promise<CallOutcome>
   /** Resolves when the server asks the user something, and stays open where it does not. */
-  asked: Promise<Input>
+  inputRequested: Promise<Input>
   /** Resolves when a person must answer first, and stays open where nobody must. */
   pending: Promise<ApprovalView>
 }
@@ -57,14 +57,14 @@ export interface Calls {
 }
 
 /** Only what a second look needs: what is remembered long is what memory is cleaned of most slowly. */
-interface Kept {
+interface CallEntry {
   userId: string
   state: CallState
 }
 
-interface Running extends Kept {
+interface RunningEntry extends CallEntry {
   toolkit: string
-  onAsked(input: Input): void
+  onInput(input: Input): void
   call: FollowedCall
   /** Ends it because its user goes. */
   forget(): void
@@ -79,27 +79,27 @@ export interface RunningCalls extends Calls {
   users(): string[]
 }
 
-const KEPT_CALLS = 10_000
+const MAX_DONE_CALLS = 10_000
 /** Outcomes beyond this are not kept for a second look: they were given to who waited. */
-const KEPT_CHARACTERS = 1_000_000
-const KEPT_MS = 10 * 60_000
+const MAX_RESULT_CHARACTERS = 1_000_000
+const DONE_TTL_MS = 10 * 60_000
 
 export interface CallDeps {
   pipeline: CallHandler
   inputs: Inputs
-  leaving: UsersBeingRemoved
+  removing: UsersBeingRemoved
 }
 
-export function createCalls({ pipeline, inputs, leaving }: CallDeps): RunningCalls {
-  const done = createMemory()
+export function createCalls({ pipeline, inputs, removing }: CallDeps): RunningCalls {
+  const done = createDoneCache()
   const newCallId = createIdGenerator('call')
-  const running = new Map<string, Running>()
-  inputs.onAsked((userId, input) => {
+  const running = new Map<string, RunningEntry>()
+  inputs.onRequested((userId, input) => {
     // The protocol does not say which call a question belongs to; the latest of that user and toolkit is the likeliest.
-    const asking = [...running.values()].findLast(
-      (one) => one.userId === userId && (one.toolkit === input.toolkit || one.toolkit === input.uscoId),
+    const target = [...running.values()].findLast(
+      (entry) => entry.userId === userId && (entry.toolkit === input.toolkit || entry.toolkit === input.uscoId),
     )
-    asking?.onAsked(input)
+    target?.onInput(input)
   })
   inputs.onSettled((inputId) => {
     for (const entry of running.values())
@@ -108,8 +108,8 @@ export function createCalls({ pipeline, inputs, leaving }: CallDeps): RunningCal
   return {
     start(request) {
       const callId = request.callId ?? newCallId()
-      const handler = leaving.has(request.userId) ? refuse : pipeline
-      const entry = begin({ ...request, callId, notes: {} }, handler)
+      const handler = removing.has(request.userId) ? refuse : pipeline
+      const entry = startCall({ ...request, callId, notes: {} }, handler)
       const { userId } = entry
       running.set(callId, entry)
       void entry.call.outcome.then((result) => {
@@ -127,12 +127,12 @@ export function createCalls({ pipeline, inputs, leaving }: CallDeps): RunningCal
       const found = running.get(callId)
       return found?.userId === userId ? found.call : undefined
     },
-    users: () => [...new Set([...running.values()].map((one) => one.userId))],
+    users: () => [...new Set([...running.values()].map((entry) => entry.userId))],
     async endAll(userId) {
-      const theirs = [...running.values()].filter((one) => one.userId === userId)
-      for (const one of theirs) one.forget()
-      await Promise.allSettled(theirs.map((one) => one.call.outcome))
-      return theirs.length
+      const entries = [...running.values()].filter((entry) => entry.userId === userId)
+      for (const entry of entries) entry.forget()
+      await Promise.allSettled(entries.map((entry) => entry.call.outcome))
+      return entries.length
     },
   }
 }
@@ -140,39 +140,39 @@ export function createCalls({ pipeline, inputs, leaving }: CallDeps): RunningCal
 const refuse: CallHandler = async () =>
   failed(new HostError('cancelled', { detail: 'The user is being removed.', action: 'Nothing: they are gone.' }))
 
-function begin(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: CallHandler): Running {
-  const { promise: asked, resolve } = Promise.withResolvers<Input>()
+function startCall(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: CallHandler): RunningEntry {
+  const { promise: inputRequested, resolve } = Promise.withResolvers<Input>()
   const { promise: pending, resolve: resolvePending } = Promise.withResolvers<ApprovalView>()
   const { userId, callId, toolkit, notes, signal } = request
   const followers: CallFollower[] = []
   const end = new AbortController()
-  const giveUp = () => end.abort(signal?.reason)
-  if (signal?.aborted) giveUp()
-  else signal?.addEventListener('abort', giveUp, { once: true })
+  const abort = () => end.abort(signal?.reason)
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
   const call: ToolCall = {
     ...request,
     signal: end.signal,
     onPending(approval) {
       entry.state = { status: 'running', approval }
       resolvePending(approval)
-      for (const one of followers) one.onPending(approval)
+      for (const follower of followers) follower.onPending(approval)
     },
     async onAllowed() {
       entry.state = { status: 'running' }
-      for (const one of followers) await one.onAllowed()
+      for (const follower of followers) await follower.onAllowed()
     },
   }
   // A signal may outlive many calls.
-  const outcome = run(handler, call).finally(() => signal?.removeEventListener('abort', giveUp))
+  const outcome = run(handler, call).finally(() => signal?.removeEventListener('abort', abort))
   const follow = (follower: CallFollower) => {
     followers.push(follower)
     if (entry.state.status === 'running' && entry.state.approval) follower.onPending(entry.state.approval)
   }
-  const entry: Running = {
+  const entry: RunningEntry = {
     userId,
     toolkit,
     state: { status: 'running' },
-    onAsked(input) {
+    onInput(input) {
       entry.state = { status: 'running', input }
       resolve(input)
     },
@@ -183,7 +183,7 @@ function begin(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: Call
     call: {
       callId,
       outcome,
-      asked,
+      inputRequested,
       pending,
       follow,
       wasReached: () => notes.reached === true,
@@ -194,17 +194,17 @@ function begin(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: Call
 }
 
 /** What is done is remembered in two halves: the older is forgotten as a whole, which costs a call nothing. */
-function createMemory() {
-  let young = new Map<string, Kept>()
-  let old = new Map<string, Kept>()
+function createDoneCache() {
+  let young = new Map<string, CallEntry>()
+  let old = new Map<string, CallEntry>()
   let since = Date.now()
   return {
     get: (callId: string) => young.get(callId) ?? old.get(callId),
-    add(callId: string, entry: Kept) {
+    add(callId: string, entry: CallEntry) {
       const now = Date.now()
-      if (young.size >= KEPT_CALLS / 2 || now - since > KEPT_MS / 2) {
+      if (young.size >= MAX_DONE_CALLS / 2 || now - since > DONE_TTL_MS / 2) {
         // A quiet time makes both halves old.
-        old = now - since > KEPT_MS ? new Map() : young
+        old = now - since > DONE_TTL_MS ? new Map() : young
         young = new Map()
         since = now
       }
@@ -215,12 +215,12 @@ function createMemory() {
 
 /** What is too large to be held is in its record, where one was kept. */
 function doneState(outcome: CallOutcome): CallState {
-  if ('error' in outcome || sizeOf(outcome.content) <= KEPT_CHARACTERS) return { status: 'done', outcome }
+  if ('error' in outcome || contentLength(outcome.content) <= MAX_RESULT_CHARACTERS) return { status: 'done', outcome }
   const content = [{ type: 'text', text: 'The result was too large to be kept.' }]
   return { status: 'done', outcome: { status: outcome.status, content }, isCut: true }
 }
 
-const sizeOf = (content: readonly JsonObject[]) =>
+const contentLength = (content: readonly JsonObject[]) =>
   content.reduce((sum, block) => sum + String(block.text ?? block.data ?? '').length, 0)
 
 async function run(pipeline: CallHandler, call: ToolCall): Promise<CallOutcome> {

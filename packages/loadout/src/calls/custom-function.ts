@@ -25,19 +25,19 @@ export interface CustomDeps {
 export type RunCode = (call: ResolvedCall, tool: CustomTool, limits: FunctionLimits) => Promise<CallOutcome>
 
 /** A tool of a custom toolkit: a function of the app, by its name or its place, or code. */
-export async function runCustom(parts: CustomDeps, call: ResolvedCall, limits: FunctionLimits): Promise<CallOutcome> {
+export async function runCustom(deps: CustomDeps, call: ResolvedCall, limits: FunctionLimits): Promise<CallOutcome> {
   const { stored, found } = call
   const name = found.manifest.name
   const ref = `${stored.toolkit.id}.${name}`
-  const tool = (stored.toolkit.server as CustomServer).tools.find((one) => one.name === name)
+  const tool = (stored.toolkit.server as CustomServer).tools.find((candidate) => candidate.name === name)
   if (!tool) throw new HostError('function-missing', { detail: `'${ref}' has nothing that runs.` })
   const named = refName(tool.execute)
   if (named === undefined) {
-    if (!parts.runCode) throw noExecutor(ref)
-    return parts.runCode(call, tool, limits)
+    if (!deps.runCode) throw noExecutor(ref)
+    return deps.runCode(call, tool, limits)
   }
-  const run = functionOf(parts.functions, call, tool)
-  if (run) return within(limits, call, run)
+  const run = functionOf(deps.functions, call, tool)
+  if (run) return runWithTimeout(limits, call, run)
   const detail =
     tool.execute === HOST_FUNCTION
       ? `'${ref}' has no function here.`
@@ -57,19 +57,23 @@ const noExecutor = (ref: string) =>
     action: 'Give the host an executor: createHost({ executor: quickjs() }).',
   })
 
-async function within({ callMs, onLate }: FunctionLimits, call: ResolvedCall, run: ToolFunction): Promise<CallOutcome> {
+async function runWithTimeout(
+  { callMs, onLate }: FunctionLimits,
+  call: ResolvedCall,
+  run: ToolFunction,
+): Promise<CallOutcome> {
   const clock = new AbortController()
-  const given = call.signal
+  const callSignal = call.signal
   const { signal } = clock
   // Linked by hand: a signal made of two costs a call several times as much.
-  const giveUp = () => clock.abort(given?.reason)
-  if (given?.aborted) giveUp()
-  else given?.addEventListener('abort', giveUp, { once: true })
+  const abort = () => clock.abort(callSignal?.reason)
+  if (callSignal?.aborted) abort()
+  else callSignal?.addEventListener('abort', abort, { once: true })
   const { userId, threadId, callId, caller } = call
   const { promise: ended, reject } = Promise.withResolvers<never>()
   const end = () => {
-    if (!given?.aborted) onLate?.(callMs)
-    reject(given?.aborted ? new HostError('cancelled') : late(callMs))
+    if (!callSignal?.aborted) onLate?.(callMs)
+    reject(callSignal?.aborted ? new HostError('cancelled') : timedOut(callMs))
   }
   if (signal.aborted) end()
   else signal.addEventListener('abort', end, { once: true })
@@ -84,13 +88,14 @@ async function within({ callMs, onLate }: FunctionLimits, call: ResolvedCall, ru
   } finally {
     clearTimeout(timer)
     // A signal may outlive many calls.
-    given?.removeEventListener('abort', giveUp)
+    callSignal?.removeEventListener('abort', abort)
     signal.removeEventListener('abort', end)
     ended.catch(() => {})
   }
 }
 
-const late = (ms: number) => new HostError('server-timeout', { detail: `The function did not answer within ${ms} ms.` })
+const timedOut = (ms: number) =>
+  new HostError('server-timeout', { detail: `The function did not answer within ${ms} ms.` })
 
 const text = (value: string): JsonObject => ({ type: 'text', text: value })
 
@@ -109,6 +114,6 @@ export function customResult(value: unknown): CallOutcome {
       ...(structuredContent === undefined ? {} : { structuredContent }),
     }
   // Through JSON, so that what is kept and handed on is plain, whatever the function gave.
-  const plain = JSON.stringify(value)
-  return { status: 'ok', content: [text(plain)], structuredContent: JSON.parse(plain) }
+  const json = JSON.stringify(value)
+  return { status: 'ok', content: [text(json)], structuredContent: JSON.parse(json) }
 }

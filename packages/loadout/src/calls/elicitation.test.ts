@@ -17,12 +17,12 @@ const PERSON = form({
   required: ['name', 'colour'],
 })
 
-function asked(question: ElicitationRequest, { expireMs = 60_000 } = {}) {
+function request(question: ElicitationRequest, { expireMs = 60_000 } = {}) {
   const inputs = createInputs(createEmitter(), { expireMs })
   const controller = new AbortController()
-  const answered = inputs.ask(who, question, controller.signal)
+  const result = inputs.ask(who, question, controller.signal)
   const [input] = inputs.list('ann')
-  return { inputs, answered, id: input?.id ?? '', controller }
+  return { inputs, result, id: input?.id ?? '', controller }
 }
 
 describe('an elicitation answer', () => {
@@ -36,7 +36,7 @@ describe('an elicitation answer', () => {
   }
   for (const [what, [content, path]] of Object.entries(bad))
     it(`with ${what} is rejected with its path and can be corrected`, async () => {
-      const { inputs, answered, id } = asked(PERSON)
+      const { inputs, result, id } = request(PERSON)
       const answer: ElicitationResult = { action: 'accept', ...(content ? { content } : {}) }
       let error: unknown
       try {
@@ -47,38 +47,38 @@ describe('an elicitation answer', () => {
       expect(error).toMatchObject({ code: 'invalid-input', status: 422, errors: [{ path: path }] })
       expect(inputs.list('ann')).toHaveLength(1)
       inputs.answer('ann', id, { action: 'accept', content: { name: 'Ann', age: 7 } })
-      expect(await answered).toEqual({ action: 'accept', content: { name: 'Ann', age: 7, colour: 'red' } })
+      expect(await result).toEqual({ action: 'accept', content: { name: 'Ann', age: 7, colour: 'red' } })
       expect(inputs.list('ann')).toEqual([])
     })
 
   it('needs no content when it declines or cancels', async () => {
     for (const action of ['decline', 'cancel'] as const) {
-      const { inputs, answered, id } = asked(PERSON)
+      const { inputs, result, id } = request(PERSON)
       inputs.answer('ann', id, { action })
-      expect(await answered).toEqual({ action })
+      expect(await result).toEqual({ action })
     }
   })
 
   it('is not validated when the form schema is invalid', async () => {
-    const { inputs, answered, id } = asked(form({ type: 'object', properties: { name: { type: 'nothing' } } }))
+    const { inputs, result, id } = request(form({ type: 'object', properties: { name: { type: 'nothing' } } }))
     inputs.answer('ann', id, { action: 'accept', content: { name: 'Ann' } })
-    expect(await answered).toEqual({ action: 'accept', content: { name: 'Ann' } })
+    expect(await result).toEqual({ action: 'accept', content: { name: 'Ann' } })
   })
 
   it('to a URL request is sent without content', async () => {
-    const { inputs, answered, id } = asked({ mode: 'url', message: 'Sign in', url: 'https://a.example' })
+    const { inputs, result, id } = request({ mode: 'url', message: 'Sign in', url: 'https://a.example' })
     inputs.answer('ann', id, { action: 'accept', content: { password: 'x' } })
-    expect(await answered).toEqual({ action: 'accept' })
+    expect(await result).toEqual({ action: 'accept' })
   })
 })
 
 describe('an elicitation request', () => {
   it('is cancelled when its call is aborted and when it expires', async () => {
-    const given = asked(PERSON)
-    given.controller.abort()
-    expect(await given.answered).toEqual({ action: 'cancel' })
-    const late = asked(PERSON, { expireMs: 10 })
-    expect(await late.answered).toEqual({ action: 'cancel' })
-    expect([given.inputs.list('ann'), late.inputs.list('ann')]).toEqual([[], []])
+    const aborted = request(PERSON)
+    aborted.controller.abort()
+    expect(await aborted.result).toEqual({ action: 'cancel' })
+    const late = request(PERSON, { expireMs: 10 })
+    expect(await late.result).toEqual({ action: 'cancel' })
+    expect([aborted.inputs.list('ann'), late.inputs.list('ann')]).toEqual([[], []])
   })
 })

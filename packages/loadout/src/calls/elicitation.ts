@@ -12,7 +12,7 @@ import { prefixFieldErrors } from './stages/with-validation.ts'
 export interface Inputs {
   /** Puts a question; resolves with its answer, or `cancel` when the call ends first. */
   ask(
-    who: { userId: string; toolkit: string; uscoId: string },
+    owner: { userId: string; toolkit: string; uscoId: string },
     question: ElicitationRequest,
     signal: AbortSignal,
   ): Promise<ElicitationResult>
@@ -20,12 +20,12 @@ export interface Inputs {
   /** `not-found` where there is no such question of this user; `invalid-input` where it does not fit, and stays open. */
   answer(userId: string, id: string, answer: ElicitationResult): void
   /** Tells of each question that is put to a user. */
-  onAsked(listener: (userId: string, input: Input) => void): () => void
+  onRequested(listener: (userId: string, input: Input) => void): () => void
   /** Tells when one is no longer open. */
   onSettled(listener: (inputId: string) => void): () => void
 }
 
-interface Open {
+interface OpenInput {
   userId: string
   input: Input
   settle(answer: ElicitationResult): void
@@ -40,15 +40,15 @@ export interface InputOptions {
 }
 
 export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOptions = {}): Inputs {
-  const open = new Map<string, Open>()
+  const open = new Map<string, OpenInput>()
   const listeners = new Set<(userId: string, input: Input) => void>()
   const settledListeners = new Set<(inputId: string) => void>()
-  const of = (userId: string) => [...open.values()].filter((one) => one.userId === userId)
+  const openFor = (userId: string) => [...open.values()].filter((entry) => entry.userId === userId)
 
   return {
     ask({ userId, toolkit, uscoId }, question, signal) {
       if (signal.aborted) return Promise.resolve({ action: 'cancel' })
-      if (of(userId).length >= MAX_OPEN_PER_USER) return Promise.resolve({ action: 'decline' })
+      if (openFor(userId).length >= MAX_OPEN_PER_USER) return Promise.resolve({ action: 'decline' })
       const input: Input = { id: newId('input'), toolkit, uscoId, question }
       return new Promise((resolve) => {
         const settle = (answer: ElicitationResult) => {
@@ -66,18 +66,18 @@ export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOpt
         for (const listener of [...listeners]) listener(userId, input)
       })
     },
-    list: (userId) => of(userId).map((one) => one.input),
+    list: (userId) => openFor(userId).map((entry) => entry.input),
     answer(userId, id, answer) {
-      const found = open.get(id)
-      if (!found || found.userId !== userId)
+      const entry = open.get(id)
+      if (!entry || entry.userId !== userId)
         throw new HostError('not-found', { detail: 'There is no such open question of yours.' })
-      found.settle(validateElicitation(found.input.question, answer))
+      entry.settle(validateElicitation(entry.input.question, answer))
     },
     onSettled(listener) {
       settledListeners.add(listener)
       return () => void settledListeners.delete(listener)
     },
-    onAsked(listener) {
+    onRequested(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
@@ -100,8 +100,8 @@ export function validateElicitation(
   // A form that cannot be used is the server's own mistake; it still checks what it gets.
   const result = schema.ok ? schema.validate(content) : { valid: true as const }
   if (result.valid !== false) return { action: 'accept', content }
-  const { errors, told } = prefixFieldErrors('content', result.errors)
-  throw new HostError('invalid-input', { detail: `The answer does not fit the question: ${told}`, errors })
+  const { errors, summary } = prefixFieldErrors('content', result.errors)
+  throw new HostError('invalid-input', { detail: `The answer does not fit the question: ${summary}`, errors })
 }
 
 function defaultsOf({ properties }: JsonObject): JsonObject {

@@ -25,7 +25,8 @@ afterEach(async () => {
 
 /** How often one call of it reached the server. */
 async function madeOf(annotations: object, { more = {}, app = {} }: { more?: object; app?: AppConfigInput } = {}) {
-  const [script, log] = [join(folder, 'script'), join(folder, 'log')]
+  const script = join(folder, 'script')
+  const log = join(folder, 'log')
   const tools = [{ name: 'echo', inputSchema: { type: 'object' }, annotations }]
   writeFileSync(log, '')
   writeFileSync(script, JSON.stringify({ tools, at: { 'tools/call': { do: 'exit' } } } satisfies FaultScript))

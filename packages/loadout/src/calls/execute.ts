@@ -17,16 +17,16 @@ export interface ExecuteDeps extends CustomDeps {
   app: { get(): Promise<AppConfig> }
 }
 
-export function executeCall(parts: ExecuteDeps): CallHandler<ResolvedCall> {
+export function executeCall(deps: ExecuteDeps): CallHandler<ResolvedCall> {
   return async (call) => {
     let lateMs: number | undefined
     const onLate = (ms: number) => {
       lateMs = ms
     }
     try {
-      return await execute(parts, call, onLate)
+      return await execute(deps, call, onLate)
     } catch (error) {
-      if (lateMs !== undefined && lateMs === call.maxMs) return outOfTime(lateMs)
+      if (lateMs !== undefined && lateMs === call.maxMs) return timedOut(lateMs)
       if (isToolError(error)) return { status: 'tool-error', content: [{ type: 'text', text: error.message }] }
       throw error
     }
@@ -38,7 +38,7 @@ const isToolError = (error: unknown): error is HostError =>
   HostError.is(error) && error.code === 'refused-by-server' && error.status !== 422
 
 /** It was the operator's limit, not the server's own time, that ran out. */
-const outOfTime = (ms: number): CallOutcome => ({
+const timedOut = (ms: number): CallOutcome => ({
   status: 'limited',
   error: new HostError('limit-reached', {
     detail: `callMs is ${ms}: the call took longer, and was given up.`,
@@ -46,20 +46,20 @@ const outOfTime = (ms: number): CallOutcome => ({
   }),
 })
 
-async function execute(parts: ExecuteDeps, call: ResolvedCall, onLate: (ms: number) => void): Promise<CallOutcome> {
+async function execute(deps: ExecuteDeps, call: ResolvedCall, onLate: (ms: number) => void): Promise<CallOutcome> {
   const { stored, found, userId, arguments: input, signal, onProgress, onLog, trace } = call
   const { timeouts } = stored.toolkit
   const { maxMs = Number.POSITIVE_INFINITY } = call
   const callMs = Math.min(timeouts.callMs ?? CALL_MS, maxMs)
   const totalMs = Math.min(timeouts.totalMs ?? TOTAL_MS, maxMs)
-  if (stored.toolkit.server.type === 'custom') return runCustom(parts, call, { callMs, onLate })
+  if (stored.toolkit.server.type === 'custom') return runCustom(deps, call, { callMs, onLate })
   const { name, inputSchema } = found.manifest
-  const result = await parts.connector.use(stored, userId, {
+  const result = await deps.connector.use(stored, userId, {
     connectMs: timeouts.connectMs,
     signal,
     trace,
     maxRetryAfterMs: Math.min(callMs, MAX_WAIT_MS),
-    repeatable: isHarmless(claimsOf(stored.toolkit, found.manifest)) && isTrusted(stored, await parts.app.get()),
+    repeatable: isHarmless(claimsOf(stored.toolkit, found.manifest)) && isTrusted(stored, await deps.app.get()),
     work: (connection) =>
       connection.callTool(
         { name, arguments: input, inputSchema },

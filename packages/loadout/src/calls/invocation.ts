@@ -25,15 +25,15 @@ import type { ProviderPrograms } from './provider-programs.ts'
 import type { Results } from './results/results.ts'
 import { createSelection, type Selection } from './selection.ts'
 
-type Door = (call: NamedCall) => Promise<CallOutcome>
+type CallTool = (call: NamedCall) => Promise<CallOutcome>
 
 /** What an invocation carries, or a part of it. */
 export interface InvocationTools {
   readonly loadout: Loadout
   /** What a model gets with this prompt, of what is carried. `through`: the door that its calls take on their way to `call`. */
-  select(options: ResolveOptions, through?: Door): Promise<Selection>
+  select(options: ResolveOptions, through?: CallTool): Promise<Selection>
   /** Calls a tool by the name that a model saw, or by its ref. */
-  call: Door
+  call: CallTool
 }
 
 export interface Invocation extends Omit<Setup, 'loadout'>, InvocationTools, AsyncDisposable {
@@ -48,7 +48,7 @@ export interface Invocation extends Omit<Setup, 'loadout'>, InvocationTools, Asy
 export interface InvocationDeps extends SetupDeps {
   calls: Pick<Calls, 'start'>
   programs: ProviderPrograms
-  ahead: ApprovalRequests
+  approvalRequests: ApprovalRequests
   results: Pick<Results, 'hasAny'>
   connector: Pick<Connector, 'retire'>
   loaded: Pick<LoadedTools, 'list'>
@@ -59,22 +59,22 @@ export interface InvocationDeps extends SetupDeps {
 
 /** Sets up, and tells how each name was resolved. */
 export async function invoke(
-  parts: InvocationDeps,
+  deps: InvocationDeps,
   names: readonly string[] | undefined,
   options: SetupOptions,
 ): Promise<Invocation> {
   const { principal, runId, workflowVersionId } = options.context
   const trace = forWorkflow(traceOr(options.trace), workflowVersionId)
-  const setup = await setupToolkits(parts, names, { ...options, trace })
+  const setup = await setupToolkits(deps, names, { ...options, trace })
   if (options.context.signal?.aborted) {
-    await Promise.all([...setup.brought.values()].map((stored) => parts.connector.retire(stored.uscoId)))
+    await Promise.all([...setup.inlineToolkits.values()].map((stored) => deps.connector.retire(stored.uscoId)))
     throw new HostError('cancelled')
   }
   const { resolved, missing, failedToolkits: failed, droppedToolkits: dropped, warnings } = setup
-  const told = { resolved, missing, failed, dropped, warnings }
-  parts.events.emit({ type: 'toolkits-resolved', userId: principal.userId, ...(runId ? { runId } : {}), ...told })
-  countSetup(parts.telemetry, setup, trace)
-  return createInvocation(parts, setup, { ...options, trace, hasAny: await parts.results.hasAny(principal.userId) })
+  const summary = { resolved, missing, failed, dropped, warnings }
+  deps.events.emit({ type: 'toolkits-resolved', userId: principal.userId, ...(runId ? { runId } : {}), ...summary })
+  countSetup(deps.telemetry, setup, trace)
+  return createInvocation(deps, setup, { ...options, trace, hasAny: await deps.results.hasAny(principal.userId) })
 }
 
 /** Where a file is a source, its path is not told. */
@@ -86,90 +86,100 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
-type CreateDeps = Pick<InvocationDeps, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs' | 'ahead'>
+type CreateDeps = Pick<InvocationDeps, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs' | 'approvalRequests'>
 
-interface Invoked {
+interface InvocationScope {
   context: ExecutionContext
   trace: Context
   hasAny: boolean
 }
 
-function createInvocation(parts: CreateDeps, setup: Setup, invoked: Invoked): Invocation {
-  const { loadout, ...told } = setup
-  const { brought } = setup
-  const over = new AbortController()
-  const underWay = new Set<Promise<CallOutcome>>()
+function createInvocation(deps: CreateDeps, setup: Setup, invoked: InvocationScope): Invocation {
+  const { loadout, ...rest } = setup
+  const { inlineToolkits } = setup
+  const ended = new AbortController()
+  const running = new Set<Promise<CallOutcome>>()
   const release = async () => {
-    over.abort()
-    await Promise.allSettled(underWay)
+    ended.abort()
+    await Promise.allSettled(running)
   }
-  const toolsOf = (carried: Loadout) => carrying(parts, carried, { ...invoked, brought, over: over.signal, underWay })
-  const all = toolsOf(loadout)
+  const toolsFor = (part: Loadout) =>
+    createTools(deps, part, { ...invoked, inlineToolkits, ended: ended.signal, running })
+  const tools = toolsFor(loadout)
   return {
-    ...told,
+    ...rest,
     get loadout() {
-      return all.loadout
+      return tools.loadout
     },
-    select: all.select,
-    call: all.call,
-    narrowed: (narrowing) => toolsOf(narrow(loadout, narrowing)),
+    select: tools.select,
+    call: tools.call,
+    narrowed: (narrowing) => toolsFor(narrow(loadout, narrowing)),
     release,
     async close() {
       await release()
-      await Promise.all([...brought.values()].map((stored) => parts.connector.retire(stored.uscoId)))
+      await Promise.all([...inlineToolkits.values()].map((stored) => deps.connector.retire(stored.uscoId)))
     },
     [Symbol.asyncDispose]: release,
   }
 }
 
-interface Carrying extends Invoked {
-  brought: Setup['brought']
-  over: AbortSignal
-  underWay: Set<Promise<CallOutcome>>
+interface ToolsScope extends InvocationScope {
+  inlineToolkits: Setup['inlineToolkits']
+  ended: AbortSignal
+  running: Set<Promise<CallOutcome>>
 }
 
 /** The tools of a loadout, as long as the invocation lasts. */
-function carrying(parts: CreateDeps, loadout: Loadout, way: Carrying): InvocationTools {
-  const { context, trace, brought, over, underWay } = way
-  let shown = withReadResult(loadout, way.hasAny)
+function createTools(deps: CreateDeps, loadout: Loadout, scope: ToolsScope): InvocationTools {
+  const { context, trace, inlineToolkits, ended, running } = scope
+  let presented = withReadResult(loadout, scope.hasAny)
   const { userId } = context.principal
   const { threadId } = context.scope
   const { runId } = context
   const tools: InvocationTools = {
     get loadout() {
-      return shown
+      return presented
     },
     async select(options, through = (call) => tools.call(call)) {
-      const kept = threadId === undefined ? [] : await parts.loaded.list({ userId, threadId })
-      const place = { userId, threadId, loadout, own: shown === loadout ? [] : [READ_ENTRY], loaded: kept }
+      const loadedTools = threadId === undefined ? [] : await deps.loaded.list({ userId, threadId })
+      const promptScope = {
+        userId,
+        threadId,
+        loadout,
+        own: presented === loadout ? [] : [READ_ENTRY],
+        loaded: loadedTools,
+      }
       // No program of ours is offered here.
-      const { selection, ...counting } = await parts.resolver.resolve(place, { ...options, programs: undefined })
+      const { selection, ...counting } = await deps.resolver.resolve(promptScope, { ...options, programs: undefined })
       return createSelection(
         {
           ...counting,
           callers: options.callers,
           call: (call) => through({ prompt: options.prompt, ...call }),
           ask: (call) =>
-            parts.ahead.ask({ calls: parts.calls, loadout: shown, userId, threadId, runId, brought }, call),
-          follow: (programs) => parts.programs.follow({ userId, threadId }, programs),
+            deps.approvalRequests.ask(
+              { calls: deps.calls, loadout: presented, userId, threadId, runId, inlineToolkits },
+              call,
+            ),
+          follow: (programs) => deps.programs.follow({ userId, threadId }, programs),
         },
         selection,
       )
     },
     async call(call) {
-      if (over.aborted)
+      if (ended.aborted)
         return failed(new HostError('cancelled', { detail: 'The invocation is over.', action: 'Set up a new one.' }))
-      const signals = [over, context.signal, call.signal].filter((signal) => signal !== undefined)
-      const place = { calls: parts.calls, loadout: shown, userId, threadId, runId, brought }
-      const outcome = (call.asked ? parts.ahead : parts.programs).call(place, {
+      const signals = [ended, context.signal, call.signal].filter((signal) => signal !== undefined)
+      const callScope = { calls: deps.calls, loadout: presented, userId, threadId, runId, inlineToolkits }
+      const outcome = (call.asked ? deps.approvalRequests : deps.programs).call(callScope, {
         ...call,
         trace: call.trace ?? trace,
         signal: AbortSignal.any(signals),
       })
-      underWay.add(outcome)
-      const result = await outcome.finally(() => underWay.delete(outcome))
+      running.add(outcome)
+      const result = await outcome.finally(() => running.delete(outcome))
       // From here on there is something to read.
-      if ('resultHandle' in result && result.resultHandle !== undefined) shown = withReadResult(loadout, true)
+      if ('resultHandle' in result && result.resultHandle !== undefined) presented = withReadResult(loadout, true)
       return result
     },
   }

@@ -69,7 +69,7 @@ export function createPipeline(deps: PipelineDeps): CallPipeline {
   const stages = [
     stage('telemetry', ['call'], withTelemetry(deps.telemetry)),
     stage('outcome', ['call'], withOutcome(audit)),
-    stage('learning', ['call'], withLearning({ learned: deps.usage, audit, loaded: deps.loaded })),
+    stage('learning', ['call'], withLearning({ usage: deps.usage, audit, loaded: deps.loaded })),
     stage('built-in', ['call', 'restart'], withBuiltInTools(builtIn)),
     stage('resolve', ['call', 'restart', 'preview'], resolveTool(deps)),
     stage('resolved', ['call', 'restart', 'preview', 'built-in', 'program'], withResolved),

@@ -23,7 +23,7 @@ export interface Selection extends SelectionData {
   next(): Selection
 }
 
-export interface LiveDeps {
+export interface SelectionDeps {
   call: (call: NamedCall) => Promise<CallOutcome>
   ask: (call: NamedCall) => Promise<ApprovalPreview>
   follow: (programs: readonly ProviderProgram[]) => Promise<string[]>
@@ -36,38 +36,38 @@ export interface LiveDeps {
 /** What `search_tools` answers for programs. */
 const foundTools = z.object({ tools: z.array(z.object({ ref: z.string() })) })
 
-export function createSelection(parts: LiveDeps, data: SelectionData): Selection {
-  const found = new Set<string>()
+export function createSelection(deps: SelectionDeps, data: SelectionData): Selection {
+  const foundRefs = new Set<string>()
   return {
     ...data,
     async call(call) {
-      if (call.name !== SEARCH_ENTRY.modelName && call.name !== SEARCH_ENTRY.ref) return parts.call(call)
-      const given = [...data.tools.map(({ entry }) => entry.ref), ...found]
-      const outcome = await parts.call({ ...call, given, callers: parts.callers })
-      const refs = refsOf(outcome)
-      for (const ref of refs) found.add(ref)
-      return withoutRoom(outcome, extend(data, [...found], parts), new Set(refs))
+      if (call.name !== SEARCH_ENTRY.modelName && call.name !== SEARCH_ENTRY.ref) return deps.call(call)
+      const visibleRefs = [...data.tools.map(({ entry }) => entry.ref), ...foundRefs]
+      const outcome = await deps.call({ ...call, visibleRefs, callers: deps.callers })
+      const refs = searchResultRefs(outcome)
+      for (const ref of refs) foundRefs.add(ref)
+      return noteDropped(outcome, extend(data, [...foundRefs], deps), new Set(refs))
     },
-    ask: (call) => parts.ask(call),
-    follow: (programs) => parts.follow(programs),
-    next: () => createSelection(parts, extend(data, [...found], parts)),
+    ask: (call) => deps.ask(call),
+    follow: (programs) => deps.follow(programs),
+    next: () => createSelection(deps, extend(data, [...foundRefs], deps)),
   }
 }
 
-function refsOf(outcome: CallOutcome): string[] {
+function searchResultRefs(outcome: CallOutcome): string[] {
   const read = outcome.status === 'ok' ? foundTools.safeParse(outcome.structuredContent) : undefined
   return read?.success ? read.data.tools.map(({ ref }) => ref) : []
 }
 
 /** Of what was found, what the next step has no room for is said: a model would call it in vain. */
-function withoutRoom(
+function noteDropped(
   outcome: CallOutcome,
   { dropped, deferred }: SelectionData,
   refs: ReadonlySet<string>,
 ): CallOutcome {
-  const lost = dropped.filter(({ ref }) => refs.has(ref)).map(({ ref }) => ref)
-  if (outcome.status !== 'ok' || lost.length === 0) return outcome
-  const names = deferred.filter(({ ref }) => lost.includes(ref)).map(({ modelName }) => modelName)
+  const droppedRefs = dropped.filter(({ ref }) => refs.has(ref)).map(({ ref }) => ref)
+  if (outcome.status !== 'ok' || droppedRefs.length === 0) return outcome
+  const names = deferred.filter(({ ref }) => droppedRefs.includes(ref)).map(({ modelName }) => modelName)
   const text = `There is no room for ${names.join(', ')}: your next step does not have them.`
   return { ...outcome, content: [...outcome.content, { type: 'text', text }] }
 }
@@ -76,7 +76,7 @@ function withoutRoom(
 function extend(
   data: SelectionData,
   refs: readonly string[],
-  { count, maxTokens = Number.POSITIVE_INFINITY }: LiveDeps,
+  { count, maxTokens = Number.POSITIVE_INFINITY }: SelectionDeps,
 ): SelectionData {
   const tools = data.tools.filter(({ entry }) => entry !== SEARCH_ENTRY)
   const last = data.tools.filter(({ entry }) => entry === SEARCH_ENTRY)
@@ -92,7 +92,7 @@ function extend(
       tools.push({ entry, by: 'loaded', reasons: ['search_tools found it.'], tokens } satisfies SelectedTool)
     }
   }
-  const kept = new Set(tools.map(({ entry }) => entry))
-  const deferred = data.deferred.filter((entry) => !kept.has(entry))
+  const selected = new Set(tools.map(({ entry }) => entry))
+  const deferred = data.deferred.filter((entry) => !selected.has(entry))
   return { ...data, tools: [...tools, ...last], deferred, dropped, tokens: { ...data.tokens, after } }
 }

@@ -50,21 +50,21 @@ export interface TrialScope {
   signal?: AbortSignal | undefined
 }
 
-export async function tryTool(parts: TrialDeps, scope: TrialScope, given: TrialInput): Promise<Trial> {
-  const { record, tool, input, allow, uscoId } = parse(trialInput, given)
+export async function tryTool(deps: TrialDeps, scope: TrialScope, trial: TrialInput): Promise<Trial> {
+  const { record, tool, input, allow, uscoId } = parse(trialInput, trial)
   const { userId, threadId, signal } = scope
-  const changed = uscoId === undefined ? undefined : await ownToolkit(parts, userId, uscoId)
+  const existing = uscoId === undefined ? undefined : await findOwnToolkit(deps, userId, uscoId)
   // It is called as it would be once it is saved.
-  const named = { name: 'Tried', ...record, ...(changed ? { id: changed.toolkit.id } : {}) }
-  const noticed = await parts.check(named, { tier: 'user', userId })
-  const { toolkit, warnings } = readToolkit(named, { defaults: await parts.registry.defaults() })
+  const named = { name: 'Tried', ...record, ...(existing ? { id: existing.toolkit.id } : {}) }
+  const checkWarnings = await deps.check(named, { tier: 'user', userId })
+  const { toolkit, warnings } = readToolkit(named, { defaults: await deps.registry.defaults() })
   if (toolkit.server.type !== 'custom')
     throw new HostError('invalid-input', { detail: 'Only a custom toolkit can be tried without being saved.' })
-  const secrets = changed ? await parts.secrets({ userId, toolkit: changed.uscoId }) : {}
+  const secrets = existing ? await deps.secrets({ userId, toolkit: existing.uscoId }) : {}
   const stored = await createEphemeralToolkit({ ...toolkit, enabled: true }, { userId, secrets })
   let logs: LogLine[] = []
   const started = performance.now()
-  const running = parts.calls.start({
+  const running = deps.calls.start({
     userId,
     threadId,
     signal,
@@ -73,17 +73,17 @@ export async function tryTool(parts: TrialDeps, scope: TrialScope, given: TrialI
     arguments: input,
     trial: { allow },
     caller: { type: 'direct' },
-    brought: new Map([[toolkit.id, stored]]),
-    onLogs: (lines) => {
-      logs = lines
+    inlineToolkits: new Map([[toolkit.id, stored]]),
+    onLogs: (entries) => {
+      logs = entries
     },
   })
   const outcome = await running.outcome
   const durationMs = performance.now() - started
-  return { callId: running.callId, outcome, logs, durationMs, warnings: [...warnings, ...noticed] }
+  return { callId: running.callId, outcome, logs, durationMs, warnings: [...warnings, ...checkWarnings] }
 }
 
-async function ownToolkit({ registry }: TrialDeps, userId: string, uscoId: string): Promise<StoredToolkit> {
+async function findOwnToolkit({ registry }: TrialDeps, userId: string, uscoId: string): Promise<StoredToolkit> {
   const stored = await registry.find(userId, uscoId)
   if (stored.tier !== 'user') throw new HostError('not-found', { detail: 'There is no such toolkit of yours.' })
   return stored

@@ -26,7 +26,7 @@ import { resolveLimits } from './sandbox/limits.ts'
 
 export interface ProgramDeps {
   executor: Executor
-  loadouts: Pick<Loadouts, 'of'>
+  loadouts: Pick<Loadouts, 'resolve'>
   calls: Pick<Calls, 'start'>
   searcher: Searcher
   audit: Pick<CallAudit, 'show'>
@@ -47,13 +47,13 @@ export interface ProgramScope {
 
 /** Starts a program as a run. What it can call is fixed here. */
 export async function startProgram(
-  { engine, loadouts }: { engine: Engine; loadouts: Pick<Loadouts, 'of'> },
+  { engine, loadouts }: { engine: Engine; loadouts: Pick<Loadouts, 'resolve'> },
   scope: ProgramScope,
   given: unknown,
 ): Promise<RunView> {
   const { program, language, input = null, limits, only, except } = parse(programInput, given)
   const { userId, threadId, carried, rules = [], isInside } = scope
-  const own = await loadouts.of({ userId, threadId }, { narrow: { only, except } })
+  const own = await loadouts.resolve({ userId, threadId }, { narrow: { only, except } })
   const bounds = carried ? boundsOf(own, carried) : {}
   const loadout = narrow(own, bounds)
   // Read once: what goes on later is the very text that began.
@@ -115,7 +115,7 @@ export function createProgramWork(parts: ProgramDeps): RunWork {
     if (kept.body === undefined) return unreadable(kept)
     const { only, except } = kept
     const { userId, threadId } = run
-    const own = await parts.loadouts.of({ userId, threadId }, { narrow: { only, except } })
+    const own = await parts.loadouts.resolve({ userId, threadId }, { narrow: { only, except } })
     const loadout = narrow(own, kept.bounds ?? {})
     const bridge = createBridge(
       {

@@ -52,7 +52,7 @@ export interface RunCodeDeps {
 const readInput = z.strictObject({ run: z.string().max(100) })
 
 export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer'] {
-  const start = async ({ userId, threadId, runId, arguments: given, signal, carried, rules }: ToolCall) => {
+  const start = async ({ userId, threadId, runId, arguments: given, signal, loadout: carried, rules }: ToolCall) => {
     // A run that calls it waits for it.
     const scope = { userId, threadId, carried, rules }
     const found = await run(scope, given, { signal, isInside: runId !== undefined })

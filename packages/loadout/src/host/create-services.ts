@@ -3,7 +3,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { type Audit, createAudit } from '../audit/audit.ts'
 import { recordEvents } from '../audit/record-events.ts'
-import { createAskAhead } from '../calls/approval-request.ts'
+import { createApprovalRequests } from '../calls/approval-request.ts'
 import { type Calls, createCalls, type RunningCalls } from '../calls/calls.ts'
 import type { RunCode } from '../calls/custom-function.ts'
 import { createInputs, type Inputs } from '../calls/elicitation.ts'
@@ -14,7 +14,7 @@ import { type CancellableRecords, createCallRecords, createCancel } from '../cal
 import { createResults, type Results } from '../calls/results/results.ts'
 import { withContext, withRules } from '../calls/stages/with-context.ts'
 import { removedAt } from '../calls/stages/with-learning.ts'
-import { known } from '../calls/stages/with-outcome.ts'
+import { callDetails } from '../calls/stages/with-outcome.ts'
 import { checkEdited } from '../calls/stages/with-validation.ts'
 import { type Trial, type TrialInput, type TrialScope, tryTool } from '../calls/try-tool.ts'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
@@ -76,9 +76,9 @@ import { createRegistry, type Registry } from '../toolkits/registry.ts'
 import { fillSecrets } from '../toolkits/secrets/secrets.ts'
 import { createSources, type Sources } from '../toolkits/sources/sources.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { createDepartures } from '../users/end-work.ts'
+import { createRemovalListener } from '../users/end-work.ts'
 import { createUsers, removeUserRows, removeUserRowsIn, type Users } from '../users/remove-user.ts'
-import { createLeaving, ignoringRemovedUsers } from '../users/removing.ts'
+import { createUsersBeingRemoved, ignoringRemovedUsers } from '../users/removing.ts'
 import { encryptedToolkits } from '../workflow/run-snapshot.ts'
 import type { Workflows } from '../workflow/workflows.ts'
 import { createLifecycle } from './lifecycle.ts'
@@ -187,7 +187,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     app,
     functions,
     runsCode: options.executor !== undefined,
-    known: (userId) => loadouts.of({ userId }, { behind: true }),
+    known: (userId) => loadouts.resolve({ userId }, { background: true }),
   })
   const definitions = sourcesOf(options)
   const registry: Registry = createRegistry({
@@ -260,7 +260,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
   const unrecord = recordEvents(events, audit.record)
 
   // Policy: rules, saved permissions and approval requests.
-  const rules = createPolicyRules({ storage, cache, events, given: options.policy ?? [] })
+  const rules = createPolicyRules({ storage, cache, events, codeRules: options.policy ?? [] })
   const fingerprinter = createFingerprinter()
   const offered = async (userId: string) => {
     const all = await registry.list(userId)
@@ -300,11 +300,11 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     preferences,
     mayWiden: options.mayWiden,
     usedBy: async (userId) => toolkitsByUse(await learned.list(userId)),
-    foresight: createPolicyPreview({ policy, rules, grants, app }),
+    policyPreview: createPolicyPreview({ policy, rules, grants, app }),
   })
 
   // Calls: limits, stored results and the pipeline.
-  const leaving = createLeaving()
+  const leaving = createUsersBeingRemoved()
   const budgets = ignoringRemovedUsers(createBudgets(storage), leaving)
   const tokens = createTokenMeters({ app, preferences, threads, budgets })
   const concurrency = createConcurrency({ storage, presence })
@@ -323,7 +323,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
       approvals,
       fingerprinter,
       app,
-      show: (call) => audit.calls.show(call, known(call)),
+      show: (call) => audit.calls.show(call, callDetails(call)),
     },
     limits: { app, budgets, concurrency, preferences, threads },
     results,
@@ -336,12 +336,12 @@ export function createServices(options: ServiceOptions = {}): HostServices {
       runCode: options.executor && ((...call) => (runCode as RunCode)(...call)),
     },
   })
-  const calls = createCalls({ pipeline: pipeline.call, inputs, leaving })
+  const calls = createCalls({ pipeline: pipeline.call, inputs, removing: leaving })
   const records = createCallRecords({ storage, calls, presence, results })
   const cancel = createCancel({ storage, records, calls })
-  const ahead = createAskAhead({
+  const ahead = createApprovalRequests({
     storage,
-    look: pipeline.preview,
+    preview: pipeline.preview,
     fingerprinter,
     programs: () => runs.programs,
   })
@@ -407,7 +407,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
         loaded,
         resolver,
         programs: runs.programs,
-        ahead,
+        approvalRequests: ahead,
         registry,
         catalog,
         credentials,
@@ -422,9 +422,9 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     )
 
   // The end of a user, and of the process.
-  const departures = createDepartures({
+  const departures = createRemovalListener({
     storage,
-    leaving,
+    removing: leaving,
     calls: endingRunsFirst(calls, runs.engine),
     forget: (userId) => {
       budgets.forget(userId)

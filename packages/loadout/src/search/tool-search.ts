@@ -19,12 +19,12 @@ export interface ToolSearch {
   ): Promise<{ tools: ToolHit[]; strategy: Strategy; warnings: readonly string[] }>
 }
 
-export function createToolSearch(deps: { loadouts: Pick<Loadouts, 'of'>; searcher: Searcher }): ToolSearch {
+export function createToolSearch(deps: { loadouts: Pick<Loadouts, 'resolve'>; searcher: Searcher }): ToolSearch {
   return {
     async search(scope, text, options = {}) {
       // Usage is always that of the searching user.
       const query = { ...parse(searchInput, { q: text, ...options }), userId: scope.userId }
-      const { entries } = await deps.loadouts.of(scope)
+      const { entries } = await deps.loadouts.resolve(scope)
       const { hits, strategy, warnings = [] } = await deps.searcher.search(entries, query.q, query)
       const byRef = new Map(entries.filter((entry) => entry.included).map((entry) => [entry.ref, entry]))
       return {

@@ -16,7 +16,7 @@ import type { Loadout } from '../loadout/overlay.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { ResolveOptions } from '../schema/toolkit/selection.ts'
 
-export interface AgentCall extends Pick<NamedCall, 'given' | 'prompt'> {
+export interface AgentCall extends Pick<NamedCall, 'visibleRefs' | 'prompt'> {
   /** The model's own id of the call: the same call has the same id when the agent is run again. */
   id: string
   /** A model's name or a ref. */

@@ -51,7 +51,7 @@ export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versi
 
 export interface WorkflowDeps extends StartDeps, DefinitionDeps, FollowDeps {
   engine: Pick<Engine, 'start' | 'get' | 'settled'>
-  loadouts: Pick<Loadouts, 'of'>
+  loadouts: Pick<Loadouts, 'resolve'>
   events: Pick<Emitter, 'on' | 'emit'>
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
 }
@@ -93,7 +93,7 @@ export function createWorkflows(parts: WorkflowDeps): Workflows {
       const { toolkits, errors } = readInlineToolkits({ principal: { kind: 'session', userId }, mcpServers })
       if (errors.length > 0) throw invalidFields(errors)
       const { brings, offered } = await knownOf(parts, userId, toolkits)
-      const loadout = await parts.loadouts.of({ userId, threadId }, { asIs: true, brought: offered })
+      const loadout = await parts.loadouts.resolve({ userId, threadId }, { asIs: true, inlineToolkits: offered })
       return parts.preflight(plan, { userId, threadId, loadout, brings })
     },
     start,

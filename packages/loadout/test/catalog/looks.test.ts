@@ -61,7 +61,7 @@ describe('a new server', () => {
   it('is not discovered by a read with asIs', async () => {
     open()
     await host.toolkits.register({ name: 'kit', url: a.url }, ann)
-    await host.loadouts.of({ userId: 'ann' }, { asIs: true })
+    await host.loadouts.resolve({ userId: 'ann' }, { asIs: true })
     await host.catalog.settled()
     expect(a.server.calls).toEqual([])
     expect((await host.toolkits.find('ann', 'kit')).row.introspectedAt).toBeNull()

@@ -37,7 +37,7 @@ const call = async (name: string) => {
   const outcome = await host.calls.start({ ...direct, tool: name, arguments: {} }).outcome
   return 'error' in outcome && outcome.error ? outcome.error.code : outcome.status
 }
-const carried = async () => (await host.loadouts.of({ userId: 'ann' })).tools.map((entry) => entry.tool)
+const carried = async () => (await host.loadouts.resolve({ userId: 'ann' })).tools.map((entry) => entry.tool)
 const view = () => host.views.one('ann', 'kit')
 const enabled = async () => Object.fromEntries((await view()).tools.map((one) => [one.name, one.enabled]))
 

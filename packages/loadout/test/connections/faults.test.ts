@@ -414,7 +414,7 @@ describe('a faulty stdio server', () => {
     await stdio({ era: 'legacy', at: { 'tools/call': { do: 'ask', count: 5000 } } })
     await look()
     let open = 0
-    host.inputs.onAsked(() => {
+    host.inputs.onRequested(() => {
       open = Math.max(open, host.inputs.list('ann').length)
     })
     expect(codeOf(await call())).toBe('ok')

@@ -38,7 +38,7 @@ describe('an app toolkit', () => {
     const server = await start({ era: 'legacy', sse: true, at: { 'tools/call': { do: 'ask', count: 1 } } })
     await host.toolkits.register({ name: 'kit', url: server.url, shared: true }, { tier: 'app' })
     const asked: string[] = []
-    host.inputs.onAsked((userId) => asked.push(userId))
+    host.inputs.onRequested((userId) => asked.push(userId))
     await call('ann').outcome
     await call('bob').outcome
     expect(asked).toEqual([])
@@ -132,7 +132,7 @@ describe('a session', () => {
     })
     await host.toolkits.register({ name: 'kit', url: server.url, timeouts: { callMs: 300, totalMs: 300 } }, ann)
     const running = call('ann')
-    const input = await running.asked
+    const input = await running.inputRequested
     await new Promise((resolve) => setTimeout(resolve, 600))
     expect(host.calls.get('ann', running.callId)).toMatchObject({ status: 'running', input: { id: input.id } })
     host.inputs.answer('ann', input.id, { action: 'decline' })
@@ -145,7 +145,7 @@ describe('a session', () => {
     const server = await start({ era: 'legacy', sse: true, at: { 'tools/call': { do: 'ask', count: 1, params } } })
     await host.toolkits.register({ name: 'kit', url: server.url }, ann)
     const asked: unknown[] = []
-    host.inputs.onAsked((_, input) => asked.push(input))
+    host.inputs.onRequested((_, input) => asked.push(input))
     expect((await call('ann').outcome).status).toBe('ok')
     expect(asked).toEqual([])
   })

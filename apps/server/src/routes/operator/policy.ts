@@ -177,7 +177,7 @@ export function policyRoutes(host: HostServices) {
   return approvals
     .openapi(showPolicy, async (c) => {
       assertOperator(c.var.principal)
-      return c.json({ rules: await host.rules.list({}), given: [...host.rules.given()] }, 200)
+      return c.json({ rules: await host.rules.list({}), given: [...host.rules.fromCode()] }, 200)
     })
     .openapi(setPolicy, async (c) => {
       assertOperator(c.var.principal)
@@ -194,7 +194,7 @@ export function policyRoutes(host: HostServices) {
       return c.json({ rules: await host.rules.set({ userId }, c.req.valid('json').rules) }, 200)
     })
     .openapi(listDecisions, async (c) => {
-      return c.json({ items: await host.decisions.of(c.var.principal.userId, c.req.valid('query').toolkit) }, 200)
+      return c.json({ items: await host.decisions.list(c.var.principal.userId, c.req.valid('query').toolkit) }, 200)
     })
     .openapi(showThread, async (c) => {
       const { userId } = c.var.principal

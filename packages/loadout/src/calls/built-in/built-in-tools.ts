@@ -15,9 +15,9 @@ import { createEphemeralToolkit } from '../../toolkits/ephemeral-toolkit.ts'
 import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from '../call.ts'
 import { READ_RESULT, readResult } from '../results/read-result.ts'
 import type { Results } from '../results/results.ts'
-import { type FindDeps, searchTools } from './search-tools.ts'
+import { type SearchToolsDeps, searchTools } from './search-tools.ts'
 
-const OWN: Toolkit = {
+const TOOLKIT: Toolkit = {
   id: BUILT_IN_TOOLKIT,
   name: 'Loadout',
   enabled: true,
@@ -41,7 +41,7 @@ export interface BuiltInTool {
   path?: 'built-in' | 'program' | undefined
 }
 
-export interface BuiltInDeps extends FindDeps {
+export interface BuiltInDeps extends SearchToolsDeps {
   results: Results
   /** Builds the stages that a call of a built-in tool passes before its answer. */
   path(name: 'built-in' | 'program', answer: CallHandler<ResolvedCall>): CallHandler<ResolvedCall>
@@ -50,23 +50,23 @@ export interface BuiltInDeps extends FindDeps {
 }
 
 /** Answers what is the host's own; the rest goes on. */
-export function withBuiltInTools(parts: BuiltInDeps) {
-  const carried = createEphemeralToolkit(OWN, { userId: APP_OWNER, tier: 'app' })
-  const always: BuiltInTool[] = [
-    { manifest: READ_RESULT, answer: ({ userId, arguments: input }) => readResult(parts.results, userId, input) },
-    { manifest: SEARCH_TOOLS, answer: (call) => searchTools(parts, call) },
+export function withBuiltInTools(deps: BuiltInDeps) {
+  const builtInToolkit = createEphemeralToolkit(TOOLKIT, { userId: APP_OWNER, tier: 'app' })
+  const standardTools: BuiltInTool[] = [
+    { manifest: READ_RESULT, answer: ({ userId, arguments: input }) => readResult(deps.results, userId, input) },
+    { manifest: SEARCH_TOOLS, answer: (call) => searchTools(deps, call) },
   ]
-  const answerOwn = async (call: ToolCall, { manifest, answer, path = 'built-in' }: BuiltInTool) => {
-    const stored = await carried
+  const callBuiltIn = async (call: ToolCall, { manifest, answer, path = 'built-in' }: BuiltInTool) => {
+    const stored = await builtInToolkit
     const found: CatalogTool = { uscoId: stored.uscoId, manifest, pin: '' }
     call.notes.found = { toolkit: BUILT_IN_TOOLKIT, tool: manifest.name }
-    return parts.path(path, answer)({ ...call, stored, found })
+    return deps.path(path, answer)({ ...call, stored, found })
   }
   return (next: CallHandler): CallHandler =>
     (call) => {
-      if (!isBuiltIn(call) || call.brought?.has(BUILT_IN_TOOLKIT)) return next(call)
-      const tool = [...always, ...parts.more()].find(({ manifest }) => manifest.name === call.tool)
-      return tool ? answerOwn(call, tool) : next(call)
+      if (!isBuiltIn(call) || call.inlineToolkits?.has(BUILT_IN_TOOLKIT)) return next(call)
+      const tool = [...standardTools, ...deps.more()].find(({ manifest }) => manifest.name === call.tool)
+      return tool ? callBuiltIn(call, tool) : next(call)
     }
 }
 

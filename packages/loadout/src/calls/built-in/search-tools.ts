@@ -12,55 +12,55 @@ import type { Threads } from '../../threads/threads.ts'
 import type { CallOutcome, ToolCall } from '../call.ts'
 import { failed } from '../call.ts'
 
-export interface FindDeps {
-  loadouts: Pick<Loadouts, 'of'>
+export interface SearchToolsDeps {
+  loadouts: Pick<Loadouts, 'resolve'>
   searcher: Searcher
   loaded: Pick<LoadedTools, 'load' | 'list'>
   threads: Pick<Threads, 'settings'>
 }
 
-export async function searchTools(parts: FindDeps, call: ToolCall): Promise<CallOutcome> {
+export async function searchTools(deps: SearchToolsDeps, call: ToolCall): Promise<CallOutcome> {
   const { userId, threadId } = call
   try {
     const { query, names = [], limit = DEFAULT_SELECTED } = readSearchInput(call.arguments)
-    const loadout = call.carried ?? (await parts.loadouts.of({ userId, threadId }))
-    const callers = call.callers ?? callersLike(call.caller)
+    const loadout = call.loadout ?? (await deps.loadouts.resolve({ userId, threadId }))
+    const callers = call.callers ?? callersFor(call.caller)
     const tools = loadout.tools.filter((entry) => mayBeCalledBy(entry, callers))
-    const asked = byName(tools, names)
-    const given = await givenTo(parts, call, tools)
-    const wanted = query?.trim() ?? ''
-    const how = { userId, callers, limit, given }
-    const hits = wanted ? (await parts.searcher.search(loadout.entries, wanted, how)).hits : []
+    const requested = byName(tools, names)
+    const visible = await findVisible(deps, call, tools)
+    const searchText = query?.trim() ?? ''
+    const options = { userId, callers, limit, given: visible }
+    const hits = searchText ? (await deps.searcher.search(loadout.entries, searchText, options)).hits : []
     const byRef = new Map(tools.map((entry) => [entry.ref, entry]))
-    const all = hits.map(({ ref }) => byRef.get(ref)).filter((entry) => entry !== undefined)
-    const found = all.filter(({ ref }) => !given.has(ref))
-    const known = all.filter(({ ref }) => given.has(ref)).slice(0, limit)
-    const shown = [...new Set([...asked.tools, ...found, ...known])]
-    await load(parts, call, shown)
+    const matches = hits.map(({ ref }) => byRef.get(ref)).filter((entry) => entry !== undefined)
+    const newTools = matches.filter(({ ref }) => !visible.has(ref))
+    const visibleMatches = matches.filter(({ ref }) => visible.has(ref)).slice(0, limit)
+    const results = [...new Set([...requested.tools, ...newTools, ...visibleMatches])]
+    await load(deps, call, results)
     const text = [
-      ...(wanted ? [formatResults(found, known)] : []),
-      ...(names.length > 0 ? [schemasText(asked.tools, asked.unknown)] : []),
+      ...(searchText ? [formatResults(newTools, visibleMatches)] : []),
+      ...(names.length > 0 ? [schemasText(requested.tools, requested.unknown)] : []),
     ].join('\n\n')
-    const told = shown.map((entry) => ({ name: entry.modelName, ref: entry.ref, signature: signatureOf(entry) }))
-    return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { tools: told } }
+    const summaries = results.map((entry) => ({ name: entry.modelName, ref: entry.ref, signature: signatureOf(entry) }))
+    return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { tools: summaries } }
   } catch (error) {
     return failed(HostError.from(error))
   }
 }
 
 /** A workflow may call all that is carried. */
-const callersLike = ({ type }: Caller): readonly AllowedCaller[] =>
+const callersFor = ({ type }: Caller): readonly AllowedCaller[] =>
   type === 'workflow' ? allowedCaller.options : [type]
 
 /** What the model has already: what never waits, what the thread loaded, and what this step was given. */
-async function givenTo(
-  { loaded }: FindDeps,
-  { userId, threadId, given = [] }: ToolCall,
+async function findVisible(
+  { loaded }: SearchToolsDeps,
+  { userId, threadId, visibleRefs = [] }: ToolCall,
   tools: readonly LoadoutEntry[],
 ): Promise<Set<string>> {
-  const kept = threadId === undefined ? [] : await loaded.list({ userId, threadId })
+  const loadedTools = threadId === undefined ? [] : await loaded.list({ userId, threadId })
   const always = tools.filter((entry) => !entry.deferred)
-  return new Set([...[...always, ...kept].map(({ ref }) => ref), ...given])
+  return new Set([...[...always, ...loadedTools].map(({ ref }) => ref), ...visibleRefs])
 }
 
 function byName(
@@ -75,7 +75,11 @@ function byName(
 }
 
 /** For the thread, unless it is set not to keep what is found; without a thread, whoever runs the steps keeps it. */
-async function load({ loaded, threads }: FindDeps, { userId, threadId }: ToolCall, tools: readonly LoadoutEntry[]) {
+async function load(
+  { loaded, threads }: SearchToolsDeps,
+  { userId, threadId }: ToolCall,
+  tools: readonly LoadoutEntry[],
+) {
   const deferred = tools.filter((entry) => entry.deferred)
   if (threadId === undefined || deferred.length === 0) return
   const { keepFound = true } = await threads.settings(userId, threadId)

@@ -6,7 +6,7 @@ import { createProcessLease } from '../../processes/heartbeat.ts'
 import { memory } from '../../storage/memory.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { removeUserRows } from '../../users/remove-user.ts'
-import { type Concurrency, createConcurrency, type Entered } from './concurrency.ts'
+import { type Acquired, type Concurrency, createConcurrency } from './concurrency.ts'
 
 const LEASE_MS = 400
 let storage: Storage
@@ -32,65 +32,69 @@ function join(over: Storage = storage) {
 }
 
 const to = (uscoId = 'usco_1', userId = 'ann') => ({ userId, stored: { uscoId } as never })
-const enter = async (concurrency: Concurrency, most: number, call = to()) =>
-  concurrency.enter(call, { concurrencyPerUser: most })
-const leave = (entered: Entered) => 'leave' in entered && entered.leave()
-const isFull = (entered: Entered) => 'full' in entered
+const acquire = async (concurrency: Concurrency, most: number, call = to()) =>
+  concurrency.acquire(call, { concurrencyPerUser: most })
+const release = (entered: Acquired) => 'release' in entered && entered.release()
+const isFull = (entered: Acquired) => 'full' in entered
 const rows = () => storage.transaction({ userId: 'ann' }, (tx) => tx.list('places'))
 
 describe('the concurrency semaphore', () => {
   it('costs nothing without a limit', async () => {
-    expect(join().concurrency.enter(to(), {})).not.toBeInstanceOf(Promise)
+    expect(join().concurrency.acquire(to(), {})).not.toBeInstanceOf(Promise)
     expect(await rows()).toEqual([])
   })
 
   it('shares one limit between two processes and passes freed slots on', async () => {
-    const [one, two] = [join().concurrency, join().concurrency]
-    const [first, second] = [await enter(one, 2), await enter(two, 2)]
-    const third = await enter(two, 2)
+    const one = join().concurrency
+    const two = join().concurrency
+    const first = await acquire(one, 2)
+    const second = await acquire(two, 2)
+    const third = await acquire(two, 2)
     expect([first, second, third].map(isFull)).toEqual([false, false, true])
     expect('full' in third && third.full).toMatchObject({
       code: 'limit-reached',
       message: 'concurrencyPerUser is 2, and as many calls are under way.',
       action: 'Wait for one of them to end.',
     })
-    leave(first)
-    const fourth = await enter(two, 2)
+    release(first)
+    const fourth = await acquire(two, 2)
     expect(isFull(fourth)).toBe(false)
     // Who leaves twice gives back once.
-    for (const entered of [first, second, fourth, fourth]) leave(entered)
+    for (const entered of [first, second, fourth, fourth]) release(entered)
     await expect.poll(rows).toMatchObject([{ holdersJson: {} }])
   })
 
   it('counts slots for each toolkit and each user and releases one if the other is full', async () => {
     const { concurrency } = join()
     const limits = { concurrencyPerUser: 2, concurrencyPerToolkit: 1 }
-    const first = await concurrency.enter(to('a'), limits)
-    expect(await concurrency.enter(to('a'), limits)).toMatchObject({
+    const first = await concurrency.acquire(to('a'), limits)
+    expect(await concurrency.acquire(to('a'), limits)).toMatchObject({
       full: { message: expect.stringContaining('concurrencyPerToolkit is 1') },
     })
-    const second = await concurrency.enter(to('b'), limits)
-    expect(await concurrency.enter(to('c'), limits)).toMatchObject({
+    const second = await concurrency.acquire(to('b'), limits)
+    expect(await concurrency.acquire(to('c'), limits)).toMatchObject({
       full: { message: expect.stringContaining('concurrencyPerUser is 2') },
     })
-    expect(isFull(await concurrency.enter(to('a', 'bob'), limits))).toBe(false)
-    leave(first)
-    leave(second)
-    expect(isFull(await concurrency.enter(to('c'), limits))).toBe(false)
+    expect(isFull(await concurrency.acquire(to('a', 'bob'), limits))).toBe(false)
+    release(first)
+    release(second)
+    expect(isFull(await concurrency.acquire(to('c'), limits))).toBe(false)
   })
 
   it('never exceeds its limit and uses all slots with 40 callers for 5 slots', async () => {
     const processes = [join().concurrency, join().concurrency]
-    let [now, most, entered] = [0, 0, 0]
+    let now = 0
+    let most = 0
+    let entered = 0
     const caller = async (concurrency: Concurrency) => {
       for (let calls = 0; calls < 20; calls++) {
-        const place = await enter(concurrency, 5)
-        if (!('leave' in place)) continue
+        const slot = await acquire(concurrency, 5)
+        if (!('release' in slot)) continue
         most = Math.max(most, ++now)
         entered++
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 4))
         now--
-        place.leave()
+        slot.release()
       }
     }
     await Promise.all(Array.from({ length: 40 }, (_, index) => caller(processes[index % 2] as Concurrency)))
@@ -102,56 +106,58 @@ describe('the concurrency semaphore', () => {
 
 describe('the slots of a process', () => {
   it('are released at once when it closes', async () => {
-    const [one, two] = [join(), join()]
-    await enter(one.concurrency, 1)
+    const one = join()
+    const two = join()
+    await acquire(one.concurrency, 1)
     await one.close()
-    expect(isFull(await enter(two.concurrency, 1))).toBe(false)
+    expect(isFull(await acquire(two.concurrency, 1))).toBe(false)
   })
 
   it('are held for its lease while it is silent, and kept if it returns', async () => {
-    const line = breakable(storage)
-    const [one, two] = [join(line.storage).concurrency, join().concurrency]
-    const held = await enter(one, 1)
+    const connection = breakable(storage)
+    const one = join(connection.storage).concurrency
+    const two = join().concurrency
+    const acquired = await acquire(one, 1)
     // Renewed for as long as it is held.
     await new Promise((resolve) => setTimeout(resolve, LEASE_MS * 1.5))
     const tried = async () => {
-      const entered = await enter(two, 1)
-      leave(entered)
+      const entered = await acquire(two, 1)
+      release(entered)
       return isFull(entered) ? 'full' : 'free'
     }
     expect(await tried()).toBe('full')
-    line.isBroken = true
+    connection.isBroken = true
     await expect.poll(tried, { timeout: LEASE_MS * 4 }).toBe('free')
-    line.isBroken = false
+    connection.isBroken = false
     await expect.poll(tried, { timeout: LEASE_MS * 4 }).toBe('full')
-    leave(held)
+    release(acquired)
     await expect.poll(tried).toBe('free')
   })
 })
 
 describe('the semaphore storage', () => {
   it('admits no call and loses no slot when it fails', async () => {
-    const line = breakable(storage)
-    const { concurrency } = join(line.storage)
-    const first = await enter(concurrency, 2)
-    line.isBroken = true
-    await expect(enter(concurrency, 2)).rejects.toSatisfy(
+    const connection = breakable(storage)
+    const { concurrency } = join(connection.storage)
+    const first = await acquire(concurrency, 2)
+    connection.isBroken = true
+    await expect(acquire(concurrency, 2)).rejects.toSatisfy(
       (error) => HostError.is(error) && error.code === 'storage-unavailable',
     )
-    leave(first)
-    line.isBroken = false
+    release(first)
+    connection.isBroken = false
     await expect.poll(rows).toMatchObject([{ holdersJson: {} }])
-    expect(await Promise.all([enter(concurrency, 2), enter(concurrency, 2)]).then((both) => both.map(isFull))).toEqual([
-      false,
-      false,
-    ])
+    expect(
+      await Promise.all([acquire(concurrency, 2), acquire(concurrency, 2)]).then((both) => both.map(isFull)),
+    ).toEqual([false, false])
   })
 
   it('stays empty for a removed user, also when their calls end', async () => {
     const { concurrency, close } = join()
-    const [first] = [await enter(concurrency, 3), await enter(concurrency, 3)]
+    const first = await acquire(concurrency, 3)
+    await acquire(concurrency, 3)
     await removeUserRows(storage, 'ann')
-    leave(first)
+    release(first)
     await close()
     expect(await rows()).toEqual([])
   })

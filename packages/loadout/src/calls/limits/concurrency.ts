@@ -6,11 +6,11 @@ import type { Storage } from '../../storage/storage.ts'
 import type { ResolvedCall } from '../call.ts'
 import { ConcurrencySlots } from './shared-counter.ts'
 
-export type Entered = { leave(): void } | { full: HostError }
+export type Acquired = { release(): void } | { full: HostError }
 
 export interface Concurrency {
   /** At once where nothing is to be waited for. Fails as the storage does. */
-  enter(call: Pick<ResolvedCall, 'userId' | 'stored'>, limits: ConcurrencyLimits): Entered | Promise<Entered>
+  acquire(call: Pick<ResolvedCall, 'userId' | 'stored'>, limits: ConcurrencyLimits): Acquired | Promise<Acquired>
   /** Gives back what was left. */
   close(): Promise<void>
 }
@@ -19,64 +19,64 @@ type ConcurrencyLimits = Pick<AppConfig['limits'], 'concurrencyPerUser' | 'concu
 
 interface Limit {
   name: keyof ConcurrencyLimits
-  most: number
+  max: number
   subject: string
 }
 
-const FREE: Entered = { leave() {} }
+const UNLIMITED: Acquired = { release() {} }
 
 export function createConcurrency({ storage, presence }: { storage: Storage; presence: ProcessLease }): Concurrency {
-  const known = new Map<string, ConcurrencySlots>()
-  const placesOf = (userId: string, subject: string): ConcurrencySlots => {
+  const slotsById = new Map<string, ConcurrencySlots>()
+  const slotsFor = (userId: string, subject: string): ConcurrencySlots => {
     const id = JSON.stringify([userId, subject])
-    const found = known.get(id)
-    if (found) return found
-    const parts = { storage, processId: presence.processId, onIdle: () => void known.delete(id) }
-    const places = new ConcurrencySlots(parts, { userId, subject })
-    known.set(id, places)
-    return places
+    const existing = slotsById.get(id)
+    if (existing) return existing
+    const deps = { storage, processId: presence.processId, onIdle: () => void slotsById.delete(id) }
+    const slots = new ConcurrencySlots(deps, { userId, subject })
+    slotsById.set(id, slots)
+    return slots
   }
-  const take = async (userId: string, limits: Limit[]): Promise<Entered> => {
-    const taken: ConcurrencySlots[] = []
-    const letGo = await presence.acquire()
-    const leave = () => {
-      for (const places of taken.splice(0)) places.release()
-      letGo()
+  const acquireAll = async (userId: string, limits: Limit[]): Promise<Acquired> => {
+    const acquired: ConcurrencySlots[] = []
+    const releaseLease = await presence.acquire()
+    const release = () => {
+      for (const slots of acquired.splice(0)) slots.release()
+      releaseLease()
     }
     try {
       for (const limit of limits) {
-        const places = placesOf(userId, limit.subject)
-        if (await places.acquire(limit.most)) taken.push(places)
+        const slots = slotsFor(userId, limit.subject)
+        if (await slots.acquire(limit.max)) acquired.push(slots)
         else {
-          leave()
+          release()
           return { full: full(limit) }
         }
       }
-      return { leave }
+      return { release }
     } catch (error) {
-      leave()
+      release()
       throw error
     }
   }
   return {
-    enter({ userId, stored }, { concurrencyPerToolkit, concurrencyPerUser }) {
-      if (concurrencyPerToolkit === undefined && concurrencyPerUser === undefined) return FREE
-      return take(userId, [
+    acquire({ userId, stored }, { concurrencyPerToolkit, concurrencyPerUser }) {
+      if (concurrencyPerToolkit === undefined && concurrencyPerUser === undefined) return UNLIMITED
+      return acquireAll(userId, [
         ...limit('concurrencyPerToolkit', concurrencyPerToolkit, `toolkit:${stored.uscoId}`),
         ...limit('concurrencyPerUser', concurrencyPerUser, 'user'),
       ])
     },
     async close() {
-      await Promise.all([...known.values()].map((places) => places.close()))
+      await Promise.all([...slotsById.values()].map((slots) => slots.close()))
     },
   }
 }
 
-const limit = (name: Limit['name'], most: number | undefined, subject: string): Limit[] =>
-  most === undefined ? [] : [{ name, most, subject }]
+const limit = (name: Limit['name'], max: number | undefined, subject: string): Limit[] =>
+  max === undefined ? [] : [{ name, max, subject }]
 
-const full = ({ name, most }: Limit) =>
+const full = ({ name, max }: Limit) =>
   new HostError('limit-reached', {
-    detail: `${name} is ${most}, and as many calls are under way.`,
+    detail: `${name} is ${max}, and as many calls are under way.`,
     action: 'Wait for one of them to end.',
   })

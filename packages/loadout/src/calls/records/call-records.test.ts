@@ -15,11 +15,11 @@ let line: Breakable
 let host: HostServices
 let other: HostServices
 let made: number
-let held: PromiseWithResolvers<void>
-const finish = () => held.resolve()
+let gate: PromiseWithResolvers<void>
+const finish = () => gate.resolve()
 
 const optionsOf = () => {
-  const finished = held.promise
+  const finished = gate.promise
   const fail = (code: 'server-crashed' | 'sign-in-needed') => () => Promise.reject(new HostError(code))
   const tools = [
     { name: 'slow', execute: () => finished.then(() => `made ${++made}`) },
@@ -46,7 +46,7 @@ const open = (over: Storage) =>
   createServices({ ...optionsOf(), storage: { ...over, name: 'memory', close: async () => {} } })
 beforeEach(() => {
   made = 0
-  held = Promise.withResolvers()
+  gate = Promise.withResolvers()
   storage = memory()
   line = breakable(storage)
   host = open(storage)
@@ -66,7 +66,7 @@ const start = (at: HostServices, tool: string, idempotencyKey = 'k') =>
   )
 const codeOf = ({ outcomeJson }: CallRow) => (outcomeJson as { error?: { code: string } } | null)?.error?.code
 const rowOf = (callId: string) => storage.transaction({ userId: 'ann' }, (tx) => tx.get('calls', callId))
-const told = (callId: string) => async () => codeOf(await host.records.get('ann', callId))
+const errorCodeOf = (callId: string) => async () => codeOf(await host.records.get('ann', callId))
 const pendingOf = async (at: HostServices) => (await at.approvals.list('ann', { status: 'pending' }))[0]?.id ?? ''
 
 describe('a stopped process', () => {
@@ -74,9 +74,9 @@ describe('a stopped process', () => {
     const { callId } = await start(other, 'slow')
     // Nobody takes it for gone while it lives, however long it takes.
     await new Promise((resolve) => setTimeout(resolve, LEASE_MS * 1.5))
-    expect(await told(callId)()).toBeUndefined()
+    expect(await errorCodeOf(callId)()).toBeUndefined()
     line.isBroken = true
-    await expect.poll(told(callId), { timeout: LEASE_MS * 4 }).toBe('outcome-unknown')
+    await expect.poll(errorCodeOf(callId), { timeout: LEASE_MS * 4 }).toBe('outcome-unknown')
     const again = await start(host, 'slow')
     expect('row' in again && again.row).toMatchObject({ callId, status: 'failed', finishedAt: expect.any(Date) })
     line.isBroken = false
@@ -88,17 +88,17 @@ describe('a stopped process', () => {
   it('closes its pending approval request, and the same key makes the call once', async () => {
     const { callId } = await start(other, 'pay')
     await expect.poll(() => pendingOf(host)).not.toBe('')
-    const asked = await pendingOf(host)
+    const approvalId = await pendingOf(host)
     line.isBroken = true
     await expect.poll(() => pendingOf(host), { timeout: LEASE_MS * 4 }).toBe('')
-    await expect(host.approvals.answer('ann', asked, { decision: 'allow' })).rejects.toMatchObject({
+    await expect(host.approvals.answer('ann', approvalId, { decision: 'allow' })).rejects.toMatchObject({
       code: 'conflict',
       action: 'Make the call again.',
     })
     const both = await Promise.all([start(host, 'pay'), start(host, 'pay')])
     expect(both.filter((one) => 'running' in one)).toHaveLength(1)
     expect(new Set(both.map((one) => one.callId)).size).toBe(1)
-    expect(await told(callId)()).toBe('call-not-made')
+    expect(await errorCodeOf(callId)()).toBe('call-not-made')
     // Back again, the first one finds its question ended, and makes nothing.
     line.isBroken = false
     await expect.poll(() => pendingOf(host)).not.toBe('')
@@ -108,15 +108,16 @@ describe('a stopped process', () => {
   })
 
   it('does not make a call that was allowed afterwards, and a denied call stays denied', async () => {
-    const [allowed, denied] = [await start(other, 'pay', 'a'), await start(other, 'pay', 'd')]
+    const allowed = await start(other, 'pay', 'a')
+    const denied = await start(other, 'pay', 'd')
     await expect.poll(() => host.approvals.list('ann', { status: 'pending' })).toHaveLength(2)
     line.isBroken = true
     for (const approval of await host.approvals.list('ann')) {
       const decision = approval.callId === allowed.callId ? 'allow' : 'deny'
       await host.approvals.answer('ann', approval.id, { decision })
     }
-    await expect.poll(told(allowed.callId), { timeout: LEASE_MS * 4 }).toBe('call-not-made')
-    expect(await told(denied.callId)()).toBe('denied')
+    await expect.poll(errorCodeOf(allowed.callId), { timeout: LEASE_MS * 4 }).toBe('call-not-made')
+    expect(await errorCodeOf(denied.callId)()).toBe('denied')
     // The key is free, and the first one, back again, finds that it was given up.
     expect(await start(host, 'pay', 'a')).toHaveProperty('running')
     line.isBroken = false
@@ -128,7 +129,7 @@ describe('a stopped process', () => {
     const { callId } = await start(other, 'pay')
     await expect.poll(() => pendingOf(host)).not.toBe('')
     await other.close()
-    expect(await told(callId)()).toBe('call-not-made')
+    expect(await errorCodeOf(callId)()).toBe('call-not-made')
     expect(await start(host, 'pay')).toHaveProperty('running')
   })
 })
@@ -139,11 +140,11 @@ describe('an idempotency key', () => {
     const limited = await start(host, 'odd')
     await expect.poll(() => rowOf(limited.callId)).toMatchObject({ status: 'limited', dedupeKey: limited.callId })
     await host.app.update({ limits: { maxCallsPerHour: 5 } })
-    const asked = await start(host, 'pay')
-    expect(asked).toHaveProperty('running')
+    const pending = await start(host, 'pay')
+    expect(pending).toHaveProperty('running')
     await expect.poll(() => pendingOf(host)).not.toBe('')
     await host.approvals.answer('ann', await pendingOf(host), { decision: 'deny' })
-    await expect.poll(() => rowOf(asked.callId)).toMatchObject({ status: 'denied', dedupeKey: asked.callId })
+    await expect.poll(() => rowOf(pending.callId)).toMatchObject({ status: 'denied', dedupeKey: pending.callId })
     const wrong = await start(host, 'strict')
     await expect.poll(() => rowOf(wrong.callId)).toMatchObject({ status: 'failed', dedupeKey: wrong.callId })
     const out = await start(host, 'signed_out')
@@ -174,9 +175,9 @@ describe('a call record', () => {
     const { outcome } = await host.records.get('ann', wrong.callId)
     expect(outcome).toMatchObject({ error: { code: 'invalid-input', errors: [{ path: 'arguments.to' }] } })
     const large = await start(host, 'picture', 'p')
-    const kept = await host.records.settled('ann', large.callId)
-    expect(kept.outcome).toMatchObject({ status: 'ok', resultHandle: expect.stringMatching(/^rslt_/) })
-    const { resultHandle = '' } = kept.outcome as { resultHandle?: string }
+    const stored = await host.records.settled('ann', large.callId)
+    expect(stored.outcome).toMatchObject({ status: 'ok', resultHandle: expect.stringMatching(/^rslt_/) })
+    const { resultHandle = '' } = stored.outcome as { resultHandle?: string }
     expect((await host.results.read('ann', resultHandle, { limit: 100_000 })).characters).toBeGreaterThan(2_000_000)
   })
 
@@ -187,12 +188,12 @@ describe('a call record', () => {
     finish()
     expect(await waiting).toMatchObject({ status: 'ok' })
     const stop = new AbortController()
-    held = Promise.withResolvers()
+    gate = Promise.withResolvers()
     await using third = open(storage)
     const stuck = await start(third, 'slow', 'another')
-    const given = host.records.settled('ann', stuck.callId, { signal: stop.signal })
+    const settled = host.records.settled('ann', stuck.callId, { signal: stop.signal })
     stop.abort()
-    expect(await given).toMatchObject({ status: 'running' })
+    expect(await settled).toMatchObject({ status: 'running' })
     finish()
   })
 
@@ -202,10 +203,10 @@ describe('a call record', () => {
     const lasting = createServices({ ...optionsOf(), storage: named, audit: { strict: false } })
     const call = { userId: 'ann', toolkit: 'app', arguments: {}, caller: { type: 'direct' as const } }
     const quick = lasting.records.startWaited({ ...call, tool: 'odd' })
-    const asked = lasting.records.startWaited({ ...call, tool: 'pay' })
-    await asked.running.pending
-    await asked.kept()
-    expect(await host.records.get('ann', asked.running.callId)).toMatchObject({
+    const pending = lasting.records.startWaited({ ...call, tool: 'pay' })
+    await pending.running.pending
+    await pending.persist()
+    expect(await host.records.get('ann', pending.running.callId)).toMatchObject({
       status: expect.stringMatching(/running|pending/),
     })
     await quick.running.outcome

@@ -17,7 +17,7 @@ import type { CallRequest, Calls, FollowedCall, RunningCall, RunningCalls } from
 import type { Results } from '../results/results.ts'
 import { newRow, reserveKey, withIdempotencyKey } from './idempotency.ts'
 import { settleOrphaned } from './orphaned-calls.ts'
-import { jsonOf, keepable, missingResult, outcomeOf } from './outcome-json.ts'
+import { missingResult, outcomeFromJson, outcomeToJson, storableOutcome } from './outcome-json.ts'
 import { createWriteBehind } from './write-behind.ts'
 
 export interface RecordOptions {
@@ -43,7 +43,7 @@ export interface CallRecords {
   /** Starts the call and keeps a record of it; or gives the record, where the key was used before. */
   start(request: CallRequest, options?: RecordOptions): Promise<Recorded>
   /** Starts a call that somebody waits for. Its record is written behind; `kept` is for who stops to wait. */
-  startWaited(request: CallRequest): { running: RunningCall; kept(): Promise<void> }
+  startWaited(request: CallRequest): { running: RunningCall; persist(): Promise<void> }
   /** A record of this user. `not-found` otherwise. */
   get(userId: string, callId: string): Promise<CallRecord>
   /** The same, once the call is over or waits for a person. */
@@ -67,7 +67,7 @@ export interface RecordDeps {
 const CLOSE_MS = 2000
 const FIRST_WAIT_MS = 250
 const LAST_WAIT_MS = 60_000
-const LOOK_MS = 1000
+const POLL_MS = 1000
 /** A call that somebody waits for this long has a row while it runs. */
 const LONG_MS = 1000
 /** Its intent was recorded, and still nothing was sent. */
@@ -84,58 +84,58 @@ const NOTHING_SENT: ReadonlySet<ErrorCode> = new Set([
   'credentials-refused',
 ])
 
-export function createCallRecords(parts: RecordDeps): RunningRecords {
-  return new StoredRecords(parts)
+export function createCallRecords(deps: RecordDeps): RunningRecords {
+  return new StoredRecords(deps)
 }
 
 class StoredRecords implements RunningRecords {
-  readonly #parts: RecordDeps
+  readonly #deps: RecordDeps
   readonly #open = new Set<Promise<void>>()
   readonly #closing = new AbortController()
   readonly #changes
-  readonly #behind
+  readonly #writeBehind
 
-  constructor(parts: RecordDeps) {
-    this.#parts = parts
-    this.#changes = createRowChanges(parts.storage, 'calls')
-    this.#behind = createWriteBehind(parts.storage)
+  constructor(deps: RecordDeps) {
+    this.#deps = deps
+    this.#changes = createRowChanges(deps.storage, 'calls')
+    this.#writeBehind = createWriteBehind(deps.storage)
   }
 
   async start(request: CallRequest, { idempotencyKey }: RecordOptions = {}): Promise<Recorded> {
-    const { storage, calls, presence } = this.#parts
+    const { storage, calls, presence } = this.#deps
     const row = await withIdempotencyKey(newRow(request, presence), idempotencyKey, request)
-    return this.#holding(async (letGo) => {
+    return this.#withLease(async (release) => {
       const before = await reserveKey(storage, row)
       if (before) {
-        letGo()
+        release()
         return { callId: before.callId, row: recordOf(before) }
       }
       const running = calls.start({ ...request, callId: row.callId })
-      this.#follow(row, running, letGo)
+      this.#follow(row, running, release)
       return { callId: row.callId, running }
     })
   }
 
   startWaited(request: CallRequest) {
-    const running = this.#parts.calls.start(request)
-    let keeping: Promise<void> | undefined
-    const kept = () => {
-      keeping ??= this.#adopt(request, running)
-      return keeping
+    const running = this.#deps.calls.start(request)
+    let persisting: Promise<void> | undefined
+    const persist = () => {
+      persisting ??= this.#adopt(request, running)
+      return persisting
     }
-    const keep = () => void kept().catch(() => {})
-    const timer = setTimeout(keep, LONG_MS)
+    const persistQuietly = () => void persist().catch(() => {})
+    const timer = setTimeout(persistQuietly, LONG_MS)
     if (typeof timer === 'object' && 'unref' in timer) timer.unref()
-    running.follow({ onPending: keep, onAllowed: async () => {} })
+    running.follow({ onPending: persistQuietly, onAllowed: async () => {} })
     void running.outcome.then((outcome) => {
       clearTimeout(timer)
-      if (!keeping) void this.#keepDone(request, running, outcome).catch(() => {})
+      if (!persisting) void this.#storeDone(request, running, outcome).catch(() => {})
     })
-    return { running, kept }
+    return { running, persist }
   }
 
   async get(userId: string, callId: string): Promise<CallRecord> {
-    const { storage, presence } = this.#parts
+    const { storage, presence } = this.#deps
     const row = await storage.transaction({ userId }, async (tx) => {
       const found = await tx.get('calls', callId)
       if (!found) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
@@ -148,11 +148,11 @@ class StoredRecords implements RunningRecords {
     for (;;) {
       const stop = new AbortController()
       // From before the look on, so that no change falls between.
-      const changed = this.#changes.next(callId, LOOK_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
+      const changed = this.#changes.next(callId, POLL_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
       try {
         const row = await this.get(userId, callId)
-        const waits = row.status === 'running' || (untilOver && row.status === 'pending')
-        if (!waits || signal?.aborted || this.#closing.signal.aborted) return row
+        const isWaiting = row.status === 'running' || (untilOver && row.status === 'pending')
+        if (!isWaiting || signal?.aborted || this.#closing.signal.aborted) return row
         await changed
       } finally {
         stop.abort()
@@ -161,7 +161,7 @@ class StoredRecords implements RunningRecords {
   }
 
   forget(userId: string): void {
-    this.#behind.forget(userId)
+    this.#writeBehind.forget(userId)
   }
 
   async close(): Promise<void> {
@@ -169,39 +169,39 @@ class StoredRecords implements RunningRecords {
     this.#changes.close()
     const stop = Promise.withResolvers<void>()
     const timer = setTimeout(stop.resolve, CLOSE_MS)
-    await Promise.race([Promise.allSettled([...this.#open, this.#behind.flush()]), stop.promise])
+    await Promise.race([Promise.allSettled([...this.#open, this.#writeBehind.flush()]), stop.promise])
     clearTimeout(timer)
   }
 
-  async #holding<T>(work: (letGo: () => void) => Promise<T>): Promise<T> {
-    const letGo = await this.#parts.presence.acquire()
+  async #withLease<T>(work: (release: () => void) => Promise<T>): Promise<T> {
+    const release = await this.#deps.presence.acquire()
     try {
-      return await work(letGo)
+      return await work(release)
     } catch (error) {
-      letGo()
+      release()
       throw error
     }
   }
 
   #adopt(request: CallRequest, running: FollowedCall): Promise<void> {
-    const { storage, presence } = this.#parts
+    const { storage, presence } = this.#deps
     const { processId } = presence
     const row = newRow(request, { processId, callId: running.callId })
-    return this.#holding(async (letGo) => {
+    return this.#withLease(async (release) => {
       await storage.transaction({ userId: row.userId }, (tx) => tx.insert('calls', row))
-      this.#follow(row, running, letGo)
+      this.#follow(row, running, release)
     })
   }
 
-  #follow(row: CallRow, running: FollowedCall, letGo: () => void): void {
-    const { storage } = this.#parts
-    let noting: Promise<unknown> = Promise.resolve()
+  #follow(row: CallRow, running: FollowedCall, release: () => void): void {
+    const { storage } = this.#deps
+    let pendingNote: Promise<unknown> = Promise.resolve()
     running.follow({
       onPending: ({ id }) => {
-        noting = noting.then(() => notePending(storage, row, id)).catch(() => {})
+        pendingNote = pendingNote.then(() => notePending(storage, row, id)).catch(() => {})
       },
       onAllowed: async () => {
-        await noting
+        await pendingNote
         await noteGoingOn(storage, row)
       },
     })
@@ -209,19 +209,19 @@ class StoredRecords implements RunningRecords {
       .then((outcome) => this.#noteOutcome(row, running, outcome))
       .finally(() => {
         this.#open.delete(noted)
-        letGo()
+        release()
       })
     this.#open.add(noted)
   }
 
   /** Where nothing outlives the process, the call itself is remembered as long as it is worth. */
-  async #keepDone(request: CallRequest, running: FollowedCall, outcome: CallOutcome): Promise<void> {
-    const { storage, presence, results } = this.#parts
+  async #storeDone(request: CallRequest, running: FollowedCall, outcome: CallOutcome): Promise<void> {
+    const { storage, presence, results } = this.#deps
     if (storage.name === 'memory' || running.isForgotten()) return
     const row = newRow(request, { processId: presence.processId, callId: running.callId })
-    const outcomeJson = jsonOf(await keepable(results, row, outcome))
+    const outcomeJson = outcomeToJson(await storableOutcome(results, row, outcome))
     if (!running.isForgotten())
-      this.#behind.add({ ...row, status: outcome.status, outcomeJson, finishedAt: new Date() })
+      this.#writeBehind.add({ ...row, status: outcome.status, outcomeJson, finishedAt: new Date() })
   }
 
   /** Writes what came of it, as soon as it can be written. */
@@ -231,25 +231,27 @@ class StoredRecords implements RunningRecords {
     if (closing.aborted && 'error' in outcome && outcome.error.code === 'approval-expired') return
     const isFree = !running.wasReached() || ('error' in outcome && NOTHING_SENT.has(outcome.error.code))
     const key = isFree ? { dedupeKey: row.callId } : {}
-    let unkept = false
+    let isUnstorable = false
     for (let wait = FIRST_WAIT_MS; wait <= LAST_WAIT_MS && !running.isForgotten(); wait *= 2) {
       try {
         const { userId, callId } = row
-        const kept = unkept ? missingResult(outcome.status) : jsonOf(await keepable(this.#parts.results, row, outcome))
-        const set = { status: outcome.status, outcomeJson: kept, finishedAt: new Date(), ...key }
-        await this.#parts.storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set }))
+        const stored = isUnstorable
+          ? missingResult(outcome.status)
+          : outcomeToJson(await storableOutcome(this.#deps.results, row, outcome))
+        const set = { status: outcome.status, outcomeJson: stored, finishedAt: new Date(), ...key }
+        await this.#deps.storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set }))
         return
       } catch (error) {
         if (closing.aborted) return
-        unkept = HostError.is(error) && error.code === 'invalid-row'
-        if (!unkept) await pause(wait)
+        isUnstorable = HostError.is(error) && error.code === 'invalid-row'
+        if (!isUnstorable) await pause(wait)
       }
     }
   }
 }
 
 const recordOf = (row: CallRow): CallRecord =>
-  row.outcomeJson === null ? row : { ...row, outcome: outcomeOf(row.outcomeJson) }
+  row.outcomeJson === null ? row : { ...row, outcome: outcomeFromJson(row.outcomeJson) }
 
 function notePending(storage: Storage, { userId, callId }: CallRow, approvalId: string) {
   const change = { set: { status: 'pending' as const, approvalId }, where: { finishedAt: null } }
@@ -292,47 +294,47 @@ interface Cancellable {
   outcome: Promise<CallOutcome>
 }
 
-export function createCancel(parts: CancelDeps): { records: CancellableRecords; close(): void } {
-  const { storage, records, calls } = parts
-  const under = new Map<string, Cancellable>()
+export function createCancel(deps: CancelDeps): { records: CancellableRecords; close(): void } {
+  const { storage, records, calls } = deps
+  const cancellables = new Map<string, Cancellable>()
   let watching: Promise<() => void> | undefined
 
   /** Ends what was ended elsewhere. What this process wrote itself is over by then. */
-  const look = async (callId: string, { userId, end }: Cancellable) => {
+  const abortIfEnded = async (callId: string, { userId, end }: Cancellable) => {
     const row = await storage.transaction({ userId }, (tx) => tx.get('calls', callId))
-    if (row?.finishedAt && under.has(callId)) end.abort(cancelled())
+    if (row?.finishedAt && cancellables.has(callId)) end.abort(cancelled())
   }
   const watch = () => {
     watching ??= storage.watch((change) => {
-      const one = change.kind === 'row' && change.collection === 'calls' ? under.get(change.id) : undefined
-      if (one && change.kind === 'row') void look(change.id, one).catch(() => {})
+      const entry = change.kind === 'row' && change.collection === 'calls' ? cancellables.get(change.id) : undefined
+      if (entry && change.kind === 'row') void abortIfEnded(change.id, entry).catch(() => {})
     })
     watching.catch(() => {
       watching = undefined
     })
   }
-  const hold = (userId: string, { callId, outcome }: RunningCall, end: AbortController) => {
-    under.set(callId, { userId, end, outcome })
-    void outcome.then(() => under.delete(callId))
+  const track = (userId: string, { callId, outcome }: RunningCall, end: AbortController) => {
+    cancellables.set(callId, { userId, end, outcome })
+    void outcome.then(() => cancellables.delete(callId))
   }
 
   return {
     records: {
       async start(request, options) {
         watch()
-        const { end, given } = endable(request)
-        const recorded = await records.start(given, options)
-        if ('running' in recorded) hold(request.userId, recorded.running, end)
+        const { end, cancellable } = withCancel(request)
+        const recorded = await records.start(cancellable, options)
+        if ('running' in recorded) track(request.userId, recorded.running, end)
         return recorded
       },
       startWaited: (request) => records.startWaited(request),
       get: (userId, callId) => records.get(userId, callId),
       settled: (userId, callId, options) => records.settled(userId, callId, options),
       async cancel(userId, callId) {
-        const here = under.get(callId)
-        if (here?.userId === userId) {
-          here.end.abort(cancelled())
-          await here.outcome
+        const local = cancellables.get(callId)
+        if (local?.userId === userId) {
+          local.end.abort(cancelled())
+          await local.outcome
           return
         }
         if (calls.running(userId, callId)) throw waitedFor()
@@ -344,17 +346,17 @@ export function createCancel(parts: CancelDeps): { records: CancellableRecords; 
 }
 
 /** The same request with an end of its own beside the one that it came with. */
-function endable(request: CallRequest): { end: AbortController; given: CallRequest } {
+function withCancel(request: CallRequest): { end: AbortController; cancellable: CallRequest } {
   const end = new AbortController()
   const { signal } = request
-  return { end, given: { ...request, signal: signal ? AbortSignal.any([signal, end.signal]) : end.signal } }
+  return { end, cancellable: { ...request, signal: signal ? AbortSignal.any([signal, end.signal]) : end.signal } }
 }
 
 async function endRow(
   storage: Storage,
   { userId, callId, finishedAt }: { userId: string; callId: string; finishedAt: Date | null },
 ) {
-  const outcomeJson = jsonOf({ status: 'failed', error: cancelled() })
+  const outcomeJson = outcomeToJson({ status: 'failed', error: cancelled() })
   const set = { status: 'failed' as const, outcomeJson, finishedAt: new Date() }
   const ended =
     finishedAt === null &&

@@ -14,8 +14,8 @@ let signal: AbortSignal | undefined
 let paid = 0
 const slow = defineTool({
   name: 'slow',
-  execute: (_, given) => {
-    signal = given.signal
+  execute: (_, context) => {
+    signal = context.signal
     return new Promise(() => {})
   },
 })
@@ -39,16 +39,16 @@ it('a call is cancelled in the process that runs it, and only by its own user', 
   expect(signal?.aborted).toBe(false)
   await there.records.cancel('ann', callId)
   await expect.poll(() => signal?.aborted).toBe(true)
-  const kept = await there.records.settled('ann', callId)
-  expect(kept.outcome).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  const record = await there.records.settled('ann', callId)
+  expect(record.outcome).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
   await expect(there.records.cancel('ann', callId)).rejects.toMatchObject({ code: 'conflict' })
 })
 
 it('a cancelled call that waits for approval is not made, even if it is then allowed', async () => {
   const { callId } = await here.records.start(request('pay'))
-  const asked = async () => (await here.approvals.list('ann', { status: 'pending', limit: 10 }))[0]
-  await expect.poll(asked).toBeDefined()
-  const { id = '' } = (await asked()) ?? {}
+  const findPending = async () => (await here.approvals.list('ann', { status: 'pending', limit: 10 }))[0]
+  await expect.poll(findPending).toBeDefined()
+  const { id = '' } = (await findPending()) ?? {}
   await expect.poll(async () => (await there.records.get('ann', callId)).status).toBe('pending')
   await there.records.cancel('ann', callId)
   await there.approvals.answer('ann', id, { decision: 'allow' }).catch(() => {})

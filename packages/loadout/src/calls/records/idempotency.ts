@@ -8,7 +8,7 @@ import type { CallRequest } from '../calls.ts'
 import { settleOrphaned, wasNeverMade } from './orphaned-calls.ts'
 
 const KEEP_MS = 24 * 3_600_000
-const TRIES = 10
+const MAX_TRIES = 10
 const KEY_HEADER = 'Idempotency-Key'
 
 export function newRow(
@@ -42,8 +42,8 @@ export async function withIdempotencyKey(
 ): Promise<CallRow> {
   if (key === undefined) return row
   const { toolkit, tool, threadId, arguments: args, rules } = request
-  const asked = canonicalJson([toolkit, tool, threadId ?? null, args, rules ?? []])
-  return { ...row, dedupeKey: key, requestHash: await hashOf(asked) }
+  const requestText = canonicalJson([toolkit, tool, threadId ?? null, args, rules ?? []])
+  return { ...row, dedupeKey: key, requestHash: await hashOf(requestText) }
 }
 
 /** Stores the row; or gives the one that has its key, where that is not free. */
@@ -51,16 +51,16 @@ export async function reserveKey(storage: Storage, row: CallRow): Promise<CallRo
   for (let tries = 0; ; tries++)
     try {
       return await storage.transaction({ userId: row.userId }, async (tx) => {
-        const known = row.dedupeKey === row.callId ? undefined : await findByKey(tx, row)
-        const before = known && (await settleOrphaned(tx, known, row.processId))
-        if (before && !isFree(before)) return sameQuestion(before, row)
+        const existing = row.dedupeKey === row.callId ? undefined : await findByKey(tx, row)
+        const before = existing && (await settleOrphaned(tx, existing, row.processId))
+        if (before && !isFree(before)) return assertSameRequest(before, row)
         if (before) await tx.update('calls', before.callId, { set: { dedupeKey: before.callId } })
         await tx.insert('calls', row)
         return undefined
       })
     } catch (error) {
       // Another with the same key came between: it is there now.
-      if (tries === TRIES || !isTaken(error)) throw error
+      if (tries === MAX_TRIES || !isTaken(error)) throw error
     }
 }
 
@@ -74,7 +74,7 @@ async function findByKey(tx: Transaction, { userId, dedupeKey }: CallRow): Promi
   return row
 }
 
-function sameQuestion(before: CallRow, row: CallRow): CallRow {
+function assertSameRequest(before: CallRow, row: CallRow): CallRow {
   if (before.requestHash === row.requestHash) return before
   throw new HostError('conflict', {
     detail: 'The idempotency key was used for another call.',

@@ -8,13 +8,13 @@ import { isAlive } from '../../processes/heartbeat.ts'
 import type { CallRow } from '../../schema/records/call.ts'
 import type { Transaction } from '../../storage/storage.ts'
 import type { CallOutcome } from '../call.ts'
-import { jsonOf } from './outcome-json.ts'
+import { outcomeToJson } from './outcome-json.ts'
 
 /** The row as it is by now; where its process is gone, with the outcome that is left to it. */
 export async function settleOrphaned(tx: Transaction, row: CallRow, self: string): Promise<CallRow> {
   if (row.finishedAt || row.processId === self || (await isAlive(tx, row.processId))) return row
-  const outcome = await outcomeOf(tx, row)
-  const set = { status: outcome.status, outcomeJson: jsonOf(outcome), finishedAt: new Date() }
+  const outcome = await orphanOutcome(tx, row)
+  const set = { status: outcome.status, outcomeJson: outcomeToJson(outcome), finishedAt: new Date() }
   const settled = await tx.update('calls', row.callId, { set, where: { finishedAt: null } })
   return settled ?? (await tx.get('calls', row.callId)) ?? row
 }
@@ -25,8 +25,8 @@ export function wasNeverMade({ outcomeJson }: CallRow): boolean {
   return error?.code === 'call-not-made'
 }
 
-async function outcomeOf(tx: Transaction, { userId, callId, ref, status }: CallRow): Promise<CallOutcome> {
-  const answer = await endQuestion(tx, { userId, callId })
+async function orphanOutcome(tx: Transaction, { userId, callId, ref, status }: CallRow): Promise<CallOutcome> {
+  const answer = await expireApproval(tx, { userId, callId })
   if (answer === 'expired' || (answer === 'allowed' && status === 'pending'))
     return failed(
       'call-not-made',
@@ -41,14 +41,14 @@ async function outcomeOf(tx: Transaction, { userId, callId, ref, status }: CallR
 }
 
 /** How the question about a call ended: one that is still open ends here. Undefined where none was asked. */
-async function endQuestion(tx: Transaction, call: { userId: string; callId: string }) {
-  const [asked] = await tx.list('approvals', { where: call, order: 'desc', limit: 1 })
-  if (!asked) return undefined
-  const ended = await tx.update('approvals', asked.approvalId, {
+async function expireApproval(tx: Transaction, call: { userId: string; callId: string }) {
+  const [approval] = await tx.list('approvals', { where: call, order: 'desc', limit: 1 })
+  if (!approval) return undefined
+  const ended = await tx.update('approvals', approval.approvalId, {
     set: { status: 'expired', sealedJson: null },
     where: { status: 'pending' },
   })
-  return (ended ?? (await tx.get('approvals', asked.approvalId)))?.status
+  return (ended ?? (await tx.get('approvals', approval.approvalId)))?.status
 }
 
 const failed = (code: 'call-not-made' | 'outcome-unknown', detail: string): CallOutcome => ({

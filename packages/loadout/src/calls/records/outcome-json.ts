@@ -6,7 +6,7 @@ import type { Results } from '../results/results.ts'
 
 const MAX_CHARACTERS = 1_000_000
 
-export function jsonOf(outcome: CallOutcome): JsonObject {
+export function outcomeToJson(outcome: CallOutcome): JsonObject {
   if (!('error' in outcome)) return { ...outcome } as JsonObject
   const { code, message: detail, action, errors, retryAfterMs, status } = outcome.error
   const more = {
@@ -17,14 +17,14 @@ export function jsonOf(outcome: CallOutcome): JsonObject {
   return { status: outcome.status, error: { code, detail, action, ...more } }
 }
 
-export function outcomeOf(kept: JsonObject): CallOutcome {
-  const { error, status, ...rest } = kept as { error?: KeptError; status: CallOutcome['status'] }
+export function outcomeFromJson(json: JsonObject): CallOutcome {
+  const { error, status, ...rest } = json as { error?: StoredError; status: CallOutcome['status'] }
   if (!error) return { status, ...rest } as CallOutcome
   const { code, ...options } = error
   return { status, error: new HostError(code, options) } as CallOutcome
 }
 
-interface KeptError {
+interface StoredError {
   code: HostError['code']
   detail: string
   action: string
@@ -34,7 +34,7 @@ interface KeptError {
 }
 
 /** What a row can hold; a result that is larger is kept beside it, and the row has its handle. */
-export async function keepable(
+export async function storableOutcome(
   results: Pick<Results, 'keep'>,
   call: { userId: string; callId: string; ref: string },
   outcome: CallOutcome,

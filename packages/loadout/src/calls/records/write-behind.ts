@@ -14,17 +14,17 @@ export interface WriteBehind {
   flush(): Promise<void>
 }
 
-const EVERY_MS = 200
-const MAX_WAITING = 10_000
+const FLUSH_MS = 200
+const MAX_PENDING = 10_000
 const BATCH = 500
 
 export function createWriteBehind(storage: Storage): WriteBehind {
-  let waiting: CallRow[] = []
+  let pending: CallRow[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   let writing: Promise<void> = Promise.resolve()
 
   const write = async () => {
-    for (let batch = waiting.splice(0, BATCH); batch.length > 0; batch = waiting.splice(0, BATCH))
+    for (let batch = pending.splice(0, BATCH); batch.length > 0; batch = pending.splice(0, BATCH))
       for (const [userId, rows] of Map.groupBy(batch, (row) => row.userId))
         await storage
           .transaction({ userId }, (tx) => tx.insertAll('calls', rows))
@@ -38,14 +38,14 @@ export function createWriteBehind(storage: Storage): WriteBehind {
   }
   return {
     add(row) {
-      if (waiting.length >= MAX_WAITING) waiting.shift()
-      waiting.push(row)
+      if (pending.length >= MAX_PENDING) pending.shift()
+      pending.push(row)
       if (timer !== undefined) return
-      timer = setTimeout(() => void flush(), EVERY_MS)
+      timer = setTimeout(() => void flush(), FLUSH_MS)
       if (typeof timer === 'object' && 'unref' in timer) timer.unref()
     },
     forget(userId) {
-      waiting = waiting.filter((row) => row.userId !== userId)
+      pending = pending.filter((row) => row.userId !== userId)
     },
     flush,
   }

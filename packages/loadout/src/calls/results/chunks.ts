@@ -33,17 +33,17 @@ export interface LineRange {
 }
 
 export function divide(text: string, size: number): Chunk[] {
-  const pieces: Chunk[] = []
+  const chunks: Chunk[] = []
   let firstLine = 0
   for (let at = 0; at < text.length; ) {
     const end = isPair(text, at + size) ? at + size - 1 : at + size
     // What no database keeps; each takes the place of one, so that all places stay right.
-    const piece = text.slice(at, end).toWellFormed().replaceAll('\0', '\uFFFD')
-    pieces.push({ firstCharacter: at, firstLine, text: piece })
-    firstLine += countLineEnds(piece)
+    const chunk = text.slice(at, end).toWellFormed().replaceAll('\0', '\uFFFD')
+    chunks.push({ firstCharacter: at, firstLine, text: chunk })
+    firstLine += countLineEnds(chunk)
     at = end
   }
-  return pieces
+  return chunks
 }
 
 export function countLineEnds(text: string): number {
@@ -53,19 +53,19 @@ export function countLineEnds(text: string): number {
 }
 
 /** A page ends between two characters, also where one of them takes two places. */
-export async function readPage(pieces: Chunks, offset: number, limit: number): Promise<Part> {
-  let text = await readCharacters(pieces, offset, limit)
-  if (endsInPair(text)) text = text.length > 1 ? text.slice(0, -1) : await readCharacters(pieces, offset, 2)
+export async function readPage(chunks: Chunks, offset: number, limit: number): Promise<Part> {
+  let text = await readCharacters(chunks, offset, limit)
+  if (endsInPair(text)) text = text.length > 1 ? text.slice(0, -1) : await readCharacters(chunks, offset, 2)
   const end = offset + text.length
-  return { text, ...(end < pieces.characters ? { nextOffset: end } : {}) }
+  return { text, ...(end < chunks.characters ? { nextOffset: end } : {}) }
 }
 
-export async function readCharacters(pieces: Chunks, offset: number, limit: number): Promise<string> {
+export async function readCharacters(chunks: Chunks, offset: number, limit: number): Promise<string> {
   const read: string[] = []
-  let left = Math.min(limit, pieces.characters - offset)
+  let left = Math.min(limit, chunks.characters - offset)
   // Some pieces are a little shorter than their size: it begins in this one, or after it.
-  for (let seq = Math.floor(offset / pieces.size); left > 0; seq++) {
-    const { text, firstCharacter } = await pieceOf(pieces, seq)
+  for (let seq = Math.floor(offset / chunks.size); left > 0; seq++) {
+    const { text, firstCharacter } = await chunkAt(chunks, seq)
     const from = Math.max(0, offset - firstCharacter)
     if (from >= text.length) continue
     const part = text.slice(from, from + left)
@@ -76,51 +76,52 @@ export async function readCharacters(pieces: Chunks, offset: number, limit: numb
 }
 
 /** A line that is longer than an answer is cut, and says so by where it goes on. */
-export async function readLines(pieces: Chunks, { from, lines, most }: LineRange): Promise<Part> {
-  if (from > pieces.lines || pieces.count === 0) return { text: '' }
-  let seq = await findLineEnd(pieces, from - 1)
-  let piece = await pieceOf(pieces, seq)
+export async function readLines(chunks: Chunks, { from, lines, most }: LineRange): Promise<Part> {
+  if (from > chunks.lines || chunks.count === 0) return { text: '' }
+  let seq = await findLineEnd(chunks, from - 1)
+  let chunk = await chunkAt(chunks, seq)
   let at = 0
-  for (let skip = from - 1 - piece.firstLine; skip > 0; skip--) at = lineEnd(piece.text, at)
+  for (let skip = from - 1 - chunk.firstLine; skip > 0; skip--) at = lineEnd(chunk.text, at)
   let text = ''
   for (let left = lines; left > 0; ) {
-    if (at === piece.text.length) {
-      if (++seq === pieces.count) return { text }
-      piece = await pieceOf(pieces, seq)
+    if (at === chunk.text.length) {
+      if (++seq === chunks.count) return { text }
+      chunk = await chunkAt(chunks, seq)
       at = 0
     }
-    const end = lineEnd(piece.text, at)
+    const end = lineEnd(chunk.text, at)
     const room = most - text.length
     if (end - at > room) {
-      const cut = isPair(piece.text, at + room) ? room - 1 : room
-      return { text: text + piece.text.slice(at, at + cut), nextOffset: piece.firstCharacter + at + cut }
+      const cut = isPair(chunk.text, at + room) ? room - 1 : room
+      return { text: text + chunk.text.slice(at, at + cut), nextOffset: chunk.firstCharacter + at + cut }
     }
-    text += piece.text.slice(at, end)
-    if (piece.text[end - 1] === '\n') left--
+    text += chunk.text.slice(at, end)
+    if (chunk.text[end - 1] === '\n') left--
     at = end
   }
   const next = from + lines
-  return { text: text.slice(0, -1), ...(next <= pieces.lines ? { nextLine: next } : {}) }
+  return { text: text.slice(0, -1), ...(next <= chunks.lines ? { nextLine: next } : {}) }
 }
 
 /**
  * The piece with the line end of this number: behind it the next line begins. The last piece that has fewer before it;
  * where a line is longer than a piece, those after it have as many before them, and there it only goes on.
  */
-async function findLineEnd(pieces: Chunks, number: number): Promise<number> {
-  let [low, high] = [0, pieces.count - 1]
+async function findLineEnd(chunks: Chunks, number: number): Promise<number> {
+  let low = 0
+  let high = chunks.count - 1
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if ((await pieceOf(pieces, middle)).firstLine < number) low = middle
+    if ((await chunkAt(chunks, middle)).firstLine < number) low = middle
     else high = middle - 1
   }
   return low
 }
 
-async function pieceOf(pieces: Chunks, seq: number): Promise<Chunk> {
-  const piece = await pieces.at(seq)
-  if (!piece) throw new HostError('not-found', { detail: 'The result is gone: it has expired.' })
-  return piece
+async function chunkAt(chunks: Chunks, seq: number): Promise<Chunk> {
+  const chunk = await chunks.at(seq)
+  if (!chunk) throw new HostError('not-found', { detail: 'The result is gone: it has expired.' })
+  return chunk
 }
 
 /** Behind the next line end, or where the text ends. */

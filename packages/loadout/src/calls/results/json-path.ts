@@ -32,7 +32,7 @@ export function select(value: unknown, steps: readonly Step[]): string {
   const many = steps.some(({ kind }) => kind === 'all' || kind === 'slice')
   let selected: unknown[] = [value]
   for (const step of steps) {
-    selected = selected.flatMap((one) => take(one, step))
+    selected = selected.flatMap((item) => take(item, step))
     if (selected.length > MAX_SELECTED) throw invalid(`it selects more than ${MAX_SELECTED} values`)
   }
   if (!many && selected.length === 0) throw invalid('there is nothing at that place')

@@ -13,41 +13,41 @@ export interface OutlinedResult {
   sections: ResultSection[]
 }
 
-type Said = Pick<ResultSection, 'what' | 'isJson' | 'field'> & { text: string }
+type OutlineBlock = Pick<ResultSection, 'what' | 'isJson' | 'field'> & { text: string }
 
 /** Of a server that sends thousands, the rest is one list. */
 const MAX_BLOCKS = 20
 /** What may be told of a section: a server chooses these names, and a database does not keep every one. */
-const PLAIN = /^[\w./-]{1,100}$/
+const SAFE_NAME = /^[\w./-]{1,100}$/
 
-export function layOut(content: readonly JsonObject[], structuredContent?: unknown): OutlinedResult {
-  const blocks: Said[] = content.slice(0, MAX_BLOCKS).map(blockOf)
+export function outlineResult(content: readonly JsonObject[], structuredContent?: unknown): OutlinedResult {
+  const blocks: OutlineBlock[] = content.slice(0, MAX_BLOCKS).map(blockOf)
   const rest = content.slice(MAX_BLOCKS)
   if (rest.length > 0) blocks.push(jsonOf('content', rest))
-  const said = structuredContent === undefined ? blocks : withStructured(blocks, structuredContent)
-  const [only] = said
-  if (said.length === 1 && only && only.what === 'text' && only.field === undefined)
+  const allBlocks = structuredContent === undefined ? blocks : withStructured(blocks, structuredContent)
+  const [only] = allBlocks
+  if (allBlocks.length === 1 && only && only.what === 'text' && only.field === undefined)
     return { text: only.text, sections: [] }
-  return joined(said)
+  return joinBlocks(allBlocks)
 }
 
-function blockOf(block: JsonObject): Said {
+function blockOf(block: JsonObject): OutlineBlock {
   if (block.type !== 'text' || typeof block.text !== 'string') return jsonOf(String(block.type), block)
   // More than its words, such as whom it is for, is kept too.
   return Object.keys(block).length === 2 ? { what: 'text', text: block.text, isJson: false } : jsonOf('text', block)
 }
 
-const jsonOf = (what: string, value: unknown): Said => ({
-  what: PLAIN.test(what) ? what : 'content',
+const jsonOf = (what: string, value: unknown): OutlineBlock => ({
+  what: SAFE_NAME.test(what) ? what : 'content',
   text: JSON.stringify(value, undefined, 2) ?? 'null',
   isJson: true,
 })
 
 /** Whether a text block says the structured content once more: as its JSON, or as the one text that it holds. */
 export const isRepeated = (content: readonly JsonObject[], structuredContent: unknown): boolean =>
-  sameIndex(content.slice(0, MAX_BLOCKS).map(blockOf), structuredContent) >= 0
+  repeatedIndex(content.slice(0, MAX_BLOCKS).map(blockOf), structuredContent) >= 0
 
-function sameIndex(blocks: readonly Said[], value: unknown): number {
+function repeatedIndex(blocks: readonly OutlineBlock[], value: unknown): number {
   const field = onlyText(value)
   return blocks.findIndex(({ what, text, isJson }) => {
     if (what !== 'text' || isJson) return false
@@ -56,12 +56,12 @@ function sameIndex(blocks: readonly Said[], value: unknown): number {
 }
 
 /** Servers say structured content once more as text: as its JSON, or as the one text that it holds. */
-function withStructured(blocks: readonly Said[], value: unknown): Said[] {
+function withStructured(blocks: readonly OutlineBlock[], value: unknown): OutlineBlock[] {
   const field = onlyText(value)
-  const same = sameIndex(blocks, value)
+  const same = repeatedIndex(blocks, value)
   if (same < 0) return [...blocks, jsonOf('structuredContent', value)]
-  const told = field ? { field: field.name } : { what: 'structuredContent', isJson: true }
-  return blocks.map((block, index) => (index === same ? { ...block, ...told } : block))
+  const repeated = field ? { field: field.name } : { what: 'structuredContent', isJson: true }
+  return blocks.map((block, index) => (index === same ? { ...block, ...repeated } : block))
 }
 
 function onlyText(value: unknown): { name: string; text: string } | undefined {
@@ -69,7 +69,7 @@ function onlyText(value: unknown): { name: string; text: string } | undefined {
   const [first, second] = Object.entries(value)
   if (!first || second || Array.isArray(value)) return undefined
   const [name, text] = first
-  return typeof text === 'string' && PLAIN.test(name) ? { name, text } : undefined
+  return typeof text === 'string' && SAFE_NAME.test(name) ? { name, text } : undefined
 }
 
 function isJsonOf(text: string, value: unknown): boolean {
@@ -82,25 +82,26 @@ function isJsonOf(text: string, value: unknown): boolean {
 }
 
 /** Without making texts of both: they are large. Deeper than the stack, they are not the same. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
-  if (Array.isArray(one) !== Array.isArray(other)) return false
-  const names = Object.keys(one)
-  if (names.length !== Object.keys(other).length) return false
+function isSame(left: unknown, right: unknown): boolean {
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return left === right
+  if (Array.isArray(left) !== Array.isArray(right)) return false
+  const names = Object.keys(left)
+  if (names.length !== Object.keys(right).length) return false
   return names.every(
-    (name) => Object.hasOwn(other, name) && isSame((one as JsonObject)[name], (other as JsonObject)[name]),
+    (name) => Object.hasOwn(right, name) && isSame((left as JsonObject)[name], (right as JsonObject)[name]),
   )
 }
 
-function joined(said: readonly Said[]): OutlinedResult {
+function joinBlocks(blocks: readonly OutlineBlock[]): OutlinedResult {
   const sections: ResultSection[] = []
-  let [firstCharacter, firstLine] = [0, 1]
-  for (const { text, ...about } of said) {
+  let firstCharacter = 0
+  let firstLine = 1
+  for (const { text, ...section } of blocks) {
     const lines = countLineEnds(text) + 1
-    sections.push({ ...about, firstCharacter, characters: text.length, firstLine, lines })
+    sections.push({ ...section, firstCharacter, characters: text.length, firstLine, lines })
     // Each ends with a line end that is not its own.
     firstCharacter += text.length + 1
     firstLine += lines
   }
-  return { text: said.map(({ text }) => text).join('\n'), sections }
+  return { text: blocks.map(({ text }) => text).join('\n'), sections }
 }

@@ -30,8 +30,8 @@ export const READ_RESULT: ToolManifest = {
 export async function readResult(results: Results, userId: string, args: JsonObject): Promise<CallOutcome> {
   try {
     // Models write null for what they leave out.
-    const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
-    const { handle, ...part } = parse(input, given)
+    const present = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+    const { handle, ...part } = parse(input, present)
     const { text, ...rest } = await results.read(userId, handle, part)
     return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { text, ...rest } }
   } catch (error) {

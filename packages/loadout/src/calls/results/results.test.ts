@@ -117,7 +117,7 @@ describe('result lines longer than a chunk', () => {
 
 describe('stored result content', () => {
   const rows = Array.from({ length: 4000 }, (_, id) => ({ id, name: `row ${id}`, note: 'n'.repeat(20) }))
-  const kept = async (result: object) => {
+  const store = async (result: object) => {
     give = () => result
     const { resultHandle = '', content } = await call()
     const preview = (content as Array<{ text: string }>)[0]?.text ?? ''
@@ -127,7 +127,7 @@ describe('stored result content', () => {
 
   it('includes a short text and large structured content', async () => {
     const content = [{ type: 'text', text: '3 rows' }]
-    const { preview, read } = await kept({ content, structuredContent: { rows } })
+    const { preview, read } = await store({ content, structuredContent: { rows } })
     expect(preview).toContain('3 rows')
     expect(preview).toContain('text from line 1, offset 0, 6 characters; structuredContent from line 2, offset 7')
     expect((await read({ fromLine: 1, lines: 1 })).text).toBe('3 rows')
@@ -142,9 +142,9 @@ describe('stored result content', () => {
   it('includes several texts, an image and a resource with structured content', async () => {
     const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
     const resource = { type: 'resource', resource: { uri: 'file:///a', text: 'r'.repeat(100) } }
-    const said = { type: 'text', text: 'for you', annotations: { audience: ['user'] } }
-    const content = [{ type: 'text', text: 'one\ntwo' }, image, { type: 'text', text: 'three' }, resource, said]
-    const { preview, read } = await kept({ content, structuredContent: { rows } })
+    const annotated = { type: 'text', text: 'for you', annotations: { audience: ['user'] } }
+    const content = [{ type: 'text', text: 'one\ntwo' }, image, { type: 'text', text: 'three' }, resource, annotated]
+    const { preview, read } = await store({ content, structuredContent: { rows } })
     expect(preview).toContain('and 2 more between')
     expect(preview).toContain('structuredContent from line')
     const { sections = [] } = await read({})
@@ -152,7 +152,7 @@ describe('stored result content', () => {
       sections.slice(0, 5).map((one) => read({ offset: one.firstCharacter, limit: one.characters })),
     )
     const back = texts.map(({ text }, index) => (sections[index]?.isJson ? JSON.parse(text) : text))
-    expect(back).toEqual(['one\ntwo', image, 'three', resource, said])
+    expect(back).toEqual(['one\ntwo', image, 'three', resource, annotated])
     for (const { firstLine, lines, isJson } of sections.slice(0, 5))
       expect((await read({ fromLine: firstLine, lines })).text.includes('{')).toBe(isJson)
     expect((await read({ path: '$.rows[0].id' })).text).toBe('0')
@@ -160,11 +160,11 @@ describe('stored result content', () => {
 
   it('stores duplicated content once and still supports paths into it', async () => {
     const json = JSON.stringify({ rows })
-    const twice = await kept({ content: [{ type: 'text', text: json }], structuredContent: { rows } })
+    const twice = await store({ content: [{ type: 'text', text: json }], structuredContent: { rows } })
     expect((await twice.read({})).characters).toBe(json.length)
     expect((await twice.read({ path: '$.rows[1].id' })).text).toBe('1')
     const long = 'line\n'.repeat(40_000)
-    const wrapped = await kept({ content: [{ type: 'text', text: long }], structuredContent: { content: long } })
+    const wrapped = await store({ content: [{ type: 'text', text: long }], structuredContent: { content: long } })
     expect((await wrapped.read({})).characters).toBe(long.length)
     expect(wrapped.preview).toContain('text (also $.content) from line 1')
     expect((await wrapped.read({ path: '$.content', limit: 8 })).text).toBe('"line\\nl')
@@ -176,7 +176,7 @@ describe('stored result content', () => {
       type: 'text',
       text: `block ${index} ${'b'.repeat(20)}`,
     }))
-    const { read } = await kept({ content })
+    const { read } = await store({ content })
     const { sections = [] } = await read({})
     expect(sections).toHaveLength(21)
     expect((await read({ path: '$[4979].text' })).text).toContain('block 4999')
@@ -268,13 +268,14 @@ describe('JSON paths', () => {
     const value = fc.jsonValue({ maxDepth: 3 })
     const steps = fc.array(fc.oneof(key, fc.integer({ min: -2, max: 3 })), { maxLength: 4 })
     fc.assert(
-      fc.property(fc.dictionary(key, fc.array(value)), steps, (given, path) => {
-        const plain = JSON.parse(JSON.stringify(given))
+      fc.property(fc.dictionary(key, fc.array(value)), steps, (document, path) => {
+        const plain = JSON.parse(JSON.stringify(document))
         let expected: unknown = plain
         for (const step of path) expected = oneStep(expected, step)
         const written = `$${path.map((step) => `[${JSON.stringify(step)}]`).join('')}`
-        if (expected === undefined) expect(() => selectPath(JSON.stringify(given), written)).toThrow('nothing at that')
-        else expect(JSON.parse(selectPath(JSON.stringify(given), written))).toEqual(expected)
+        if (expected === undefined)
+          expect(() => selectPath(JSON.stringify(document), written)).toThrow('nothing at that')
+        else expect(JSON.parse(selectPath(JSON.stringify(document), written))).toEqual(expected)
       }),
       { numRuns: 2000 },
     )

@@ -10,7 +10,7 @@ import type { ReadCache, Storage } from '../../storage/storage.ts'
 import { utf8Size } from '../../util/byte-size.ts'
 import { type Chunks, countLineEnds, divide, type Part, readCharacters, readLines, readPage } from './chunks.ts'
 import { notJson, readPath, type Step, select } from './json-path.ts'
-import { layOut } from './outline.ts'
+import { outlineResult } from './outline.ts'
 
 export interface NewResult {
   userId: string
@@ -56,7 +56,7 @@ export interface ResultDeps {
   keepMs?: number | undefined
 }
 
-const PIECE = 262_144
+const CHUNK_SIZE = 262_144
 const KEEP_MS = 24 * 3_600_000
 const PAGE = 10_000
 const MAX_PAGE = 100_000
@@ -68,30 +68,30 @@ const LARGE_JSON = 4 * 1024 * 1024
 const MAX_JSON = 128 * 1024 * 1024
 
 export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultDeps): Results {
-  const inTurn = createTurns()
-  const own = async (userId: string, id: string): Promise<ResultRow> => {
+  const enqueue = createQueue()
+  const findRow = async (userId: string, id: string): Promise<ResultRow> => {
     const row = await storage.transaction({ userId }, (tx) => tx.get('results', id))
     if (!row || row.expiresAt <= new Date())
       throw new HostError('not-found', { detail: 'There is no such result of yours, or it has expired.' })
     return row
   }
-  const piecesOf = ({ userId, resultId, chunks, characters, lines }: ResultRow): Chunks => ({
+  const chunksOf = ({ userId, resultId, chunks, characters, lines }: ResultRow): Chunks => ({
     count: chunks,
-    size: PIECE,
+    size: CHUNK_SIZE,
     characters,
     lines,
     async at(seq) {
-      const [piece] = await storage.transaction({ userId }, (tx) =>
+      const [chunk] = await storage.transaction({ userId }, (tx) =>
         tx.list('resultChunks', { where: { userId, resultId, seq } }),
       )
-      return piece
+      return chunk
     },
   })
 
   return {
     async keep({ userId, callId, ref, content, structuredContent }) {
-      const { text, sections } = layOut(content, structuredContent)
-      const pieces = divide(text, PIECE)
+      const { text, sections } = outlineResult(content, structuredContent)
+      const chunks = divide(text, CHUNK_SIZE)
       const row: ResultRow = {
         resultId: newId('result'),
         userId,
@@ -100,7 +100,7 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultDeps):
         bytes: utf8Size(text),
         characters: text.length,
         lines: countLineEnds(text) + 1,
-        chunks: pieces.length,
+        chunks: chunks.length,
         sectionsJson: sections,
         isJson: sections.length === 0 ? looksJson(text) : sections.some(hasJson),
         createdAt: new Date(),
@@ -111,37 +111,37 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultDeps):
         for (const old of await tx.list('results', { where: { userId } }))
           if (old.expiresAt <= row.createdAt) await tx.delete('results', old.resultId)
         await tx.insert('results', row)
-        for (const [seq, piece] of pieces.entries())
-          await tx.insert('resultChunks', { chunkId: newId('chunk'), userId, resultId: row.resultId, seq, ...piece })
+        for (const [seq, chunk] of chunks.entries())
+          await tx.insert('resultChunks', { chunkId: newId('chunk'), userId, resultId: row.resultId, seq, ...chunk })
       })
       return { ...row, beginning: text.slice(0, BEGINNING) }
     },
     async read(userId, id, { offset = 0, limit, fromLine, lines, path } = {}) {
       const steps = path === undefined ? undefined : readPath(path)
-      const row = await own(userId, id)
-      const pieces = piecesOf(row)
+      const row = await findRow(userId, id)
+      const chunks = chunksOf(row)
       const { characters, sectionsJson: sections } = row
       const size = { characters, lines: row.lines, ...(sections.length > 0 ? { sections } : {}) }
       const most = bounded(limit, PAGE, MAX_PAGE)
-      const selected = () => readSelected({ row, pieces, steps: steps ?? [] }, offset, most)
-      if (steps) return { ...size, ...(await (characters > LARGE_JSON ? inTurn(selected) : selected())) }
-      if (fromLine === undefined && lines === undefined) return { ...size, ...(await readPage(pieces, offset, most)) }
+      const selected = () => readSelected({ row, chunks, steps: steps ?? [] }, offset, most)
+      if (steps) return { ...size, ...(await (characters > LARGE_JSON ? enqueue(selected) : selected())) }
+      if (fromLine === undefined && lines === undefined) return { ...size, ...(await readPage(chunks, offset, most)) }
       const range = { from: fromLine ?? 1, lines: bounded(lines, LINES, MAX_LINES), most: MAX_PAGE }
-      return { ...size, ...(await readLines(pieces, range)) }
+      return { ...size, ...(await readLines(chunks, range)) }
     },
     async hasAny(userId) {
-      const until = await cache.read({ userId, name: 'results' }, ['results'], async () => {
+      const expiresAt = await cache.read({ userId, name: 'results' }, ['results'], async () => {
         const newest = { where: { userId }, order: 'desc', limit: 1 } as const
         const [row] = await storage.transaction({ userId }, (tx) => tx.list('results', newest))
         return row?.expiresAt
       })
-      return until !== undefined && until > new Date()
+      return expiresAt !== undefined && expiresAt > new Date()
     },
   }
 }
 
 /** One after another: what each holds is not held many times over. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const turn = last.then(work, work)
@@ -150,17 +150,18 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-const bounded = (value: number | undefined, usual: number, most: number) => Math.max(1, Math.min(value ?? usual, most))
+const bounded = (value: number | undefined, fallback: number, most: number) =>
+  Math.max(1, Math.min(value ?? fallback, most))
 
 const hasJson = ({ isJson, field }: ResultSection) => isJson || field !== undefined
 
 /** A page of what the path selects; `characters` is how many that has. */
 async function readSelected(
-  { row, pieces, steps }: { row: ResultRow; pieces: Chunks; steps: readonly Step[] },
+  { row, chunks, steps }: { row: ResultRow; chunks: Chunks; steps: readonly Step[] },
   offset: number,
   limit: number,
 ): Promise<Part & { characters: number }> {
-  const text = select(await readValue(row, pieces), steps)
+  const text = select(await readValue(row, chunks), steps)
   const whole: Chunks = {
     count: 1,
     size: Math.max(1, text.length),
@@ -172,14 +173,14 @@ async function readSelected(
 }
 
 /** What paths go into: the structured content, or else the first that is JSON. */
-async function readValue({ sectionsJson, characters }: ResultRow, pieces: Chunks): Promise<unknown> {
+async function readValue({ sectionsJson, characters }: ResultRow, chunks: Chunks): Promise<unknown> {
   const section =
     sectionsJson.find(({ what, field }) => what === 'structuredContent' || field !== undefined) ??
     sectionsJson.find(hasJson)
   if (sectionsJson.length > 0 && !section) throw notJson()
   const { firstCharacter, characters: length, field } = section ?? { firstCharacter: 0, characters }
   if (length > MAX_JSON) throw tooLarge()
-  const text = await readCharacters(pieces, firstCharacter, length)
+  const text = await readCharacters(chunks, firstCharacter, length)
   if (field !== undefined) return { [field]: text }
   try {
     return JSON.parse(text)

@@ -11,15 +11,17 @@ export interface ResolveDeps {
 }
 
 export function resolveTool({ registry, catalog }: ResolveDeps) {
-  const lookUp = async (stored: StoredToolkit, userId: string) =>
+  const listTools = async (stored: StoredToolkit, userId: string) =>
     (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
   return (next: CallHandler<ResolvedCall>): CallHandler =>
     async (call: ToolCall): Promise<CallOutcome> => {
-      const stored = assertEnabled(call.brought?.get(call.toolkit) ?? (await registry.find(call.userId, call.toolkit)))
-      let tools = await lookUp(stored, call.userId)
+      const stored = assertEnabled(
+        call.inlineToolkits?.get(call.toolkit) ?? (await registry.find(call.userId, call.toolkit)),
+      )
+      let tools = await listTools(stored, call.userId)
       if (tools.length === 0 || (isUnseen(stored) && !(await catalog.isPersonal(stored, call.userId)))) {
         await catalog.introspect(stored, call.userId, call.trace)
-        tools = await lookUp(stored, call.userId)
+        tools = await listTools(stored, call.userId)
       }
       const found = tools.find((tool) => tool.manifest.name === call.tool)
       if (!found || found.inactive !== undefined) return failed(notFound(stored, { call, tools, why: found?.inactive }))
@@ -28,7 +30,7 @@ export function resolveTool({ registry, catalog }: ResolveDeps) {
     }
 }
 
-const SHOWN = 20
+const MAX_NAMES = 20
 
 function notFound(
   stored: StoredToolkit,
@@ -39,7 +41,7 @@ function notFound(
   const available =
     names.length === 0
       ? 'It has no tools.'
-      : `It has: ${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}.`
+      : `It has: ${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}.`
   const detail =
     why === undefined
       ? `Tool '${id}.${call.tool.slice(0, 100)}' not found in server '${id}'. ${available}`

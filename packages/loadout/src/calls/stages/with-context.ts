@@ -6,9 +6,9 @@ import type { Calls } from '../calls.ts'
 export function withContext(
   calls: Pick<Calls, 'start'>,
   context: ExecutionContext,
-  around: RunInContext | undefined,
+  runInContext: RunInContext | undefined,
 ): Pick<Calls, 'start'> {
-  return around ? { start: (call) => around(context, () => calls.start(call)) } : calls
+  return runInContext ? { start: (call) => runInContext(context, () => calls.start(call)) } : calls
 }
 
 /** Calls that all bring these rules, which only tighten. */

@@ -24,27 +24,27 @@ export interface DecisionDeps {
   show(call: ResolvedCall): JsonObject | Promise<JsonObject>
 }
 
-export function withDecision(parts: DecisionDeps): Stage {
+export function withDecision(deps: DecisionDeps): Stage {
   return (next, restart) => async (call) => {
-    const decided = await parts.policy.decide(call)
+    const decided = await deps.policy.decide(call)
     const { allowEdits, allowRemember: _, ...decision } = decided
     call.notes.decision = decision
     if (decision.decision === 'allow') return next(call)
     if (decision.decision === 'deny') return denied(call, decision)
     if (call.trial) {
-      if (!call.trial.allow) return unasked(call, decision)
+      if (!call.trial.allow) return wouldAsk(call, decision)
       call.notes.decision = { ...decision, decision: 'allow', reason: 'Who tried it allowed it.' }
       return next(call)
     }
-    const fingerprints = await parts.fingerprinter.of(call.stored, call.found)
+    const fingerprints = await deps.fingerprinter.compute(call.stored, call.found)
     if (isAllowed(call, fingerprints, allowEdits)) {
       call.notes.decision = { ...decision, decision: 'allow', reason: 'You allowed it.' }
       return next(call)
     }
     // Who answers is shown all of it, so there must be an end to it.
-    const problem = tooLarge(call, (await parts.app.get()).limits.argumentBytes)
+    const problem = tooLarge(call, (await deps.app.get()).limits.argumentBytes)
     if (problem) return problem
-    const answer = await ask(parts, call, { decided, fingerprints })
+    const answer = await ask(deps, call, { decided, fingerprints })
     if (answer === undefined) return failed(new HostError('approval-pending', { detail: pendingDetail(call) }))
     if (answer.status === 'expired') return expired(call)
     if (answer.status !== 'allowed') return denied(call, { ...decision, decision: 'deny', reason: 'You denied it.' })
@@ -60,24 +60,27 @@ function isAllowed({ allowed }: ResolvedCall, { tool, toolkit }: Fingerprints, a
 }
 
 async function ask(
-  parts: DecisionDeps,
+  deps: DecisionDeps,
   call: ResolvedCall,
   { decided, fingerprints }: { decided: Decided; fingerprints: Fingerprints },
 ): Promise<ApprovalAnswer | undefined> {
   const { userId, threadId, runId, callId, caller, stored, tool, found, pauses } = call
   const { reason, allowEdits, allowRemember } = decided
   if (pauses?.approvalId !== undefined) {
-    const known = await parts.approvals.answerTo({ userId, callId, id: pauses.approvalId })
-    if (!known.answer) {
-      call.onPending?.(known.approval)
+    const existing = await deps.approvals.answerTo({ userId, callId, id: pauses.approvalId })
+    if (!existing.answer) {
+      call.onPending?.(existing.approval)
       return undefined
     }
-    const { tool: asked, toolkit: of } = known.fingerprints
+    const { tool: approvedTool, toolkit: approvedToolkit } = existing.fingerprints
     // What was allowed and is not this any more is asked about anew.
-    if (known.answer.status !== 'allowed' || (asked === fingerprints.tool && of === fingerprints.toolkit))
-      return known.answer
+    if (
+      existing.answer.status !== 'allowed' ||
+      (approvedTool === fingerprints.tool && approvedToolkit === fingerprints.toolkit)
+    )
+      return existing.answer
   }
-  const question = {
+  const request = {
     userId,
     threadId,
     runId,
@@ -88,21 +91,21 @@ async function ask(
     allowEdits,
     allowRemember,
     ref: `${stored.toolkit.id}.${tool}`,
-    arguments: await parts.show(call),
+    arguments: await deps.show(call),
     original: call.arguments,
     inputSchema: found.manifest.inputSchema,
   }
   if (pauses) {
-    call.onPending?.(await parts.approvals.put(question))
+    call.onPending?.(await deps.approvals.put(request))
     return undefined
   }
-  const { approval, answered } = await parts.approvals.ask(question, call.signal)
+  const { approval, answer } = await deps.approvals.ask(request, call.signal)
   call.onPending?.(approval)
-  return answered
+  return answer
 }
 
 /** A try asks nobody: that it would is all there is to say. */
-function unasked({ stored, tool }: ResolvedCall, { reason }: Decision): CallOutcome {
+function wouldAsk({ stored, tool }: ResolvedCall, { reason }: Decision): CallOutcome {
   const detail = `Whether '${stored.toolkit.id}.${tool}' may be called would be asked first. ${reason}`
   const action = 'Try it with `allow`, or let a rule allow the tool.'
   return failed(new HostError('approval-pending', { detail, action }))

@@ -2,12 +2,12 @@
 import type { CallAudit } from '../../audit/call-audit.ts'
 import { HostError } from '../../errors.ts'
 import { failed, type ResolvedCall, type Stage } from '../call.ts'
-import { known } from './with-outcome.ts'
+import { callDetails } from './with-outcome.ts'
 
 /** A call whose intent cannot be recorded is not made. */
 export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
   return (next) => {
-    const go = (call: ResolvedCall) => {
+    const proceed = (call: ResolvedCall) => {
       call.notes.reached = true
       call.notes.sent = call.arguments
       return next(call)
@@ -17,8 +17,8 @@ export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
       // A cancelled call never reaches its server.
       if (call.signal?.aborted) return Promise.resolve(failed(new HostError('cancelled')))
       try {
-        const kept = audit.intent(call, known(call))
-        return kept ? kept.then(() => go(call)) : go(call)
+        const recorded = audit.intent(call, callDetails(call))
+        return recorded ? recorded.then(() => proceed(call)) : proceed(call)
       } catch (error) {
         return Promise.reject(error)
       }

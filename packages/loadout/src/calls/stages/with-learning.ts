@@ -10,17 +10,17 @@ import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
 const MAX_PROMPT_LENGTH = 10_000
 
 export interface LearningDeps {
-  learned: Pick<ToolUsage, 'note'>
+  usage: Pick<ToolUsage, 'note'>
   audit: Pick<CallAudit, 'show'>
   loaded: Pick<LoadedTools, 'touch'>
 }
 
-export function withLearning(parts: LearningDeps) {
+export function withLearning(deps: LearningDeps) {
   return (next: CallHandler): CallHandler =>
     async (call) => {
       const outcome = await next(call)
       try {
-        noteUse(parts, call, outcome)
+        noteUse(deps, call, outcome)
       } catch {
         // The answer is not withheld for what would only have made a search better.
       }
@@ -29,7 +29,7 @@ export function withLearning(parts: LearningDeps) {
 }
 
 function noteUse(
-  { learned, audit, loaded }: LearningDeps,
+  { usage, audit, loaded }: LearningDeps,
   { userId, threadId, prompt, notes }: ToolCall,
   { status }: CallOutcome,
 ): void {
@@ -39,7 +39,7 @@ function noteUse(
   // What is not stored has no searches later; what never reached its server was not used.
   if (!resolved || !reached || isForgotten || resolved.stored.ephemeral) return
   const { stored, found } = resolved
-  learned.note({
+  usage.note({
     userId,
     uscoId: stored.uscoId,
     tool: found.manifest.name,
@@ -56,8 +56,8 @@ async function withoutSecrets(
   prompt: string,
 ): Promise<string> {
   const text = prompt.slice(0, MAX_PROMPT_LENGTH)
-  const shown = await audit.show({ userId, arguments: { text } }, { stored, inputSchema: { type: 'object' } })
-  return typeof shown.text === 'string' ? shown.text : ''
+  const redacted = await audit.show({ userId, arguments: { text } }, { stored, inputSchema: { type: 'object' } })
+  return typeof redacted.text === 'string' ? redacted.text : ''
 }
 
 /** Since when a user is gone, as the notes of who went say. */

@@ -106,10 +106,10 @@ describe('limit removal', () => {
   })
 
   it('works for limits set by createServices and rejects invalid values', async () => {
-    await using given = createServices({ app: { limits: { maxCallsPerHour: 3, resultBytes: 9 } } })
-    const { limits } = await given.app.update({ limits: { maxCallsPerHour: null, resultBytes: null } })
+    await using limitedHost = createServices({ app: { limits: { maxCallsPerHour: 3, resultBytes: 9 } } })
+    const { limits } = await limitedHost.app.update({ limits: { maxCallsPerHour: null, resultBytes: null } })
     expect(limits).toEqual({ argumentBytes: 1_048_576, resultBytes: 9 })
-    await expect(given.app.update({ limits: { maxCallsPerHour: 'none' } })).rejects.toMatchObject({
+    await expect(limitedHost.app.update({ limits: { maxCallsPerHour: 'none' } })).rejects.toMatchObject({
       errors: [{ path: 'limits.maxCallsPerHour' }],
     })
   })
@@ -142,8 +142,8 @@ describe('byte limits', () => {
     await host.app.update({ limits: { argumentBytes: 100, resultBytes: 60 } })
     const large = await call('kit', 'say', { text: '漢'.repeat(40) })
     expect(errorOf(large)?.message).toContain('The arguments have 131 bytes; argumentBytes is 100.')
-    const kept = await call('kit', 'say', { text: '漢'.repeat(25) })
-    expect(kept).toMatchObject({ status: 'ok', resultHandle: expect.any(String) })
+    const stored = await call('kit', 'say', { text: '漢'.repeat(25) })
+    expect(stored).toMatchObject({ status: 'ok', resultHandle: expect.any(String) })
     expect(await call('kit', 'say', { text: 'x'.repeat(60) })).not.toHaveProperty('resultHandle')
   })
 })

@@ -24,16 +24,16 @@ export interface LimitDeps {
 const RUN_MS = 365 * DAY_MS
 const BYTES_A_TOKEN = 4
 
-export function withLimits(parts: LimitDeps): Stage {
-  const { app, budgets, concurrency } = parts
+export function withLimits(deps: LimitDeps): Stage {
+  const { app, budgets, concurrency } = deps
   return (next) => async (call) => {
     const config = await app.get()
     const tooLarge = checkArguments(call, config.limits.argumentBytes)
     if (tooLarge) return tooLarge
-    const limits = await limitsOf(parts, call, config)
-    const entered = concurrency.enter(call, config.limits)
-    const places = entered instanceof Promise ? await entered : entered
-    if ('full' in places) return limited(places.full)
+    const limits = await limitsOf(deps, call, config)
+    const acquiring = concurrency.acquire(call, config.limits)
+    const slots = acquiring instanceof Promise ? await acquiring : acquiring
+    if ('full' in slots) return limited(slots.full)
     try {
       const spent = await takeAll(budgets, limits)
       if (spent) return spent
@@ -48,25 +48,25 @@ export function withLimits(parts: LimitDeps): Stage {
         count(budgets, limits, { call, tokens })
       }
     } finally {
-      places.leave()
+      slots.release()
     }
   }
 }
 
 /** One of each, or what there is none left of. */
 async function takeAll(budgets: Budgets, limits: readonly Limit[]): Promise<CallOutcome | undefined> {
-  const held: BudgetKey[] = []
+  const acquired: BudgetKey[] = []
   try {
-    for (const one of limits) {
-      const taking = budgets.take(one.key, one.value)
+    for (const limit of limits) {
+      const taking = budgets.take(limit.key, limit.value)
       const taken = taking instanceof Promise ? await taking : taking
-      if (!taken.ok) return limited(limitReached(one, taken.resetsAt))
-      held.push(one.key)
+      if (!taken.ok) return limited(limitReached(limit, taken.resetsAt))
+      acquired.push(limit.key)
     }
-    held.length = 0
+    acquired.length = 0
     return undefined
   } finally {
-    for (const key of held) budgets.giveBack(key)
+    for (const key of acquired) budgets.giveBack(key)
   }
 }
 
@@ -107,14 +107,14 @@ const callsOf = (userId: string, subject: string, windowMs = HOUR_MS): BudgetKey
 
 /** All that hold for a call: of its user, its thread and its run. */
 async function limitsOf(
-  parts: Pick<LimitDeps, 'preferences' | 'threads'>,
+  deps: Pick<LimitDeps, 'preferences' | 'threads'>,
   { userId, threadId, runId }: ResolvedCall,
   config: AppConfig,
 ): Promise<Limit[]> {
-  const { preferences, threads } = parts
+  const { preferences, threads } = deps
   const { limits } = config
   const { costLimits } = await preferences.get(userId)
-  const own = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
+  const threadLimits = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
   // What is counted later is counted where it was taken, also when the hour has ended since.
   const at = Date.now()
   const found: Limit[] = []
@@ -122,9 +122,9 @@ async function limitsOf(
     if (value !== undefined) found.push({ name, value, key: { ...key(), at } })
   }
   add('maxCallsPerHour', least(limits.maxCallsPerHour, costLimits.maxCallsPerHour), () => callsOf(userId, 'user'))
-  add('maxCallsPerHour', own?.maxCallsPerHour, () => callsOf(userId, `thread:${threadId}`))
+  add('maxCallsPerHour', threadLimits?.maxCallsPerHour, () => callsOf(userId, `thread:${threadId}`))
   if (runId !== undefined) add('maxCallsPerRun', limits.maxCallsPerRun, () => callsOf(userId, `run:${runId}`, RUN_MS))
-  for (const { name, value, key } of await tokenLimitsOf(parts, { userId, threadId }, config))
+  for (const { name, value, key } of await tokenLimitsOf(deps, { userId, threadId }, config))
     add(name, value, () => key)
   return found
 }

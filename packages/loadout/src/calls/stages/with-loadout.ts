@@ -8,7 +8,7 @@ import { failed } from '../call.ts'
 /** A scope calls only what it carries: what a tier switched off is off for every way to a tool. */
 export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
   return (next) => async (call) => {
-    const { userId, threadId, stored, found, tool, caller, carried: given } = call
+    const { userId, threadId, stored, found, tool, caller, loadout } = call
     const allowedCallers = callersOf(stored.toolkit, tool)
     if (caller.type !== 'workflow' && !allowedCallers.includes(caller.type))
       return failed(
@@ -17,7 +17,7 @@ export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
           action: 'Change allowedCallers of the toolkit or the tool, or call it in the way that it allows.',
         }),
       )
-    const missing = await loadouts.missing({ userId, threadId }, { stored, found, given })
+    const missing = await loadouts.missing({ userId, threadId }, { stored, found, loadout })
     if (missing === undefined || isDecidedAtCallTime(missing)) return next(call)
     const why = missing.map((reason) => reason.detail).join(' ')
     return failed(

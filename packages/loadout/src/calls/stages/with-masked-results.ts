@@ -8,10 +8,10 @@ import { formsOf, maskDeep } from '../../toolkits/secrets/redact.ts'
 import type { CallOutcome, Stage } from '../call.ts'
 
 export function withMaskedResults(secrets: Pick<ToolkitSecrets, 'list'>): Stage {
-  const known = new WeakMap<readonly string[], readonly string[]>()
+  const cache = new WeakMap<readonly string[], readonly string[]>()
   const formsIn = (values: readonly string[]) => {
-    const forms = known.get(values) ?? formsOf(values)
-    known.set(values, forms)
+    const forms = cache.get(values) ?? formsOf(values)
+    cache.set(values, forms)
     return forms
   }
   return (next) => async (call) => {

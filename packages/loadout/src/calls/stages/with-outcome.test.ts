@@ -44,8 +44,8 @@ function hostWith(options: ServiceOptions = {}): HostServices {
   })
 }
 
-const call = (host: HostServices, given: { tool: string; toolkit?: string; arguments?: Record<string, unknown> }) =>
-  host.calls.start({ userId: 'ann', toolkit: 'app', arguments: {}, caller, ...given })
+const call = (host: HostServices, request: { tool: string; toolkit?: string; arguments?: Record<string, unknown> }) =>
+  host.calls.start({ userId: 'ann', toolkit: 'app', arguments: {}, caller, ...request })
 
 async function linesOf(host: HostServices, callId: string): Promise<AuditView[]> {
   return (await host.audit.list({ userId: 'ann' }, { callId })).items.reverse()
@@ -81,9 +81,9 @@ describe('the audit log of a call', () => {
     { tool: 'break', outcomes: ['started', 'failed'], errorCode: 'server-timeout' },
     { tool: 'none', outcomes: ['failed'], errorCode: 'tool-not-found' },
     { toolkit: 'none', tool: 'x', outcomes: ['failed'], errorCode: 'not-found' },
-  ])('records $toolkit $tool as $outcomes', async ({ outcomes, errorCode, ...given }) => {
+  ])('records $toolkit $tool as $outcomes', async ({ outcomes, errorCode, ...request }) => {
     const host = hostWith()
-    const { callId, outcome } = call(host, given)
+    const { callId, outcome } = call(host, request)
     await outcome
     const lines = await linesOf(host, callId)
     expect(lines.map((line) => line.outcome)).toEqual(outcomes)
@@ -153,8 +153,8 @@ describe('configuration changes in the audit log', () => {
     await host.preferences.update('ann', { theme: 'dark' })
     await host.app.update({ audit: { retentionDays: 30 } })
     const { items } = await host.audit.list(everyone)
-    const told = items.reverse().map(({ userId, action, source }) => `${userId} ${action} ${source}`.trim())
-    expect(told.filter((line) => !line.includes('mcp:app'))).toEqual([
+    const entries = items.reverse().map(({ userId, action, source }) => `${userId} ${action} ${source}`.trim())
+    expect(entries.filter((line) => !line.includes('mcp:app'))).toEqual([
       'ann toolkit_registered mcp:kit',
       'ann credential_set mcp:kit',
       'ann toolkit_updated mcp:kit',

@@ -1,6 +1,6 @@
 /** Records the outcome of every call, also of one that an earlier stage refused, and removes redacted values from errors. */
 
-import type { CallAudit, KnownOfCall } from '../../audit/call-audit.ts'
+import type { CallAudit, CallDetails } from '../../audit/call-audit.ts'
 import { redactSecrets } from '../../connections/redact-errors.ts'
 import { HostError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
@@ -8,7 +8,7 @@ import { contentSize } from '../../util/byte-size.ts'
 import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
 import { failed } from '../call.ts'
 
-type OutcomeAudit = Pick<CallAudit, 'outcome' | 'ofNobody' | 'show'>
+type OutcomeAudit = Pick<CallAudit, 'outcome' | 'removedUserOutcome' | 'show'>
 
 export function withOutcome(audit: OutcomeAudit) {
   return (next: CallHandler): CallHandler =>
@@ -24,30 +24,32 @@ export function withOutcome(audit: OutcomeAudit) {
       try {
         const { reached = false } = call.notes
         const { status } = outcome
-        const came = { status, reached, durationMs, ...told(call, outcome) }
-        const kept = call.notes.isForgotten ? audit.ofNobody(came) : audit.outcome(call, known(call), came)
-        if (kept) await kept
+        const audited = { status, reached, durationMs, ...outcomeDetails(call, outcome) }
+        const recorded = call.notes.isForgotten
+          ? audit.removedUserOutcome(audited)
+          : audit.outcome(call, callDetails(call), audited)
+        if (recorded) await recorded
       } catch {
         // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
       }
-      return 'error' in outcome ? { ...outcome, error: await unquoted(audit, call, outcome.error) } : outcome
+      return 'error' in outcome ? { ...outcome, error: await redactError(audit, call, outcome.error) } : outcome
     }
 }
 
 /** A server may quote what it was sent when it fails; of that, secrets are told no further. */
-async function unquoted(audit: Pick<CallAudit, 'show'>, call: ToolCall, error: HostError): Promise<HostError> {
+async function redactError(audit: Pick<CallAudit, 'show'>, call: ToolCall, error: HostError): Promise<HostError> {
   const { sent } = call.notes
   if (sent === undefined) return error
   try {
-    const shown = await audit.show({ userId: call.userId, arguments: sent }, known(call))
-    return redactSecrets(error, redactedValues(sent, shown)) as HostError
+    const redacted = await audit.show({ userId: call.userId, arguments: sent }, callDetails(call))
+    return redactSecrets(error, redactedValues(sent, redacted)) as HostError
   } catch {
     return new HostError(error.code, { action: error.action })
   }
 }
 
 /** What stages noted of a call. */
-export function known({ notes: { resolved, decision, argumentSize, warnings } }: ToolCall): KnownOfCall {
+export function callDetails({ notes: { resolved, decision, argumentSize, warnings } }: ToolCall): CallDetails {
   return {
     warnings,
     stored: resolved?.stored,
@@ -57,29 +59,29 @@ export function known({ notes: { resolved, decision, argumentSize, warnings } }:
   }
 }
 
-function told({ notes }: ToolCall, outcome: CallOutcome) {
+function outcomeDetails({ notes }: ToolCall, outcome: CallOutcome) {
   if ('error' in outcome) return { errorCode: outcome.error.code }
   return { resultSize: notes.resultSize ?? contentSize(outcome.content, outcome.structuredContent) }
 }
 
 /** What a mask hides: the values of arguments that stand masked in what is shown of them. Bounded, as what is shown is. */
-const MOST = 1000
+const MAX_VALUES = 1000
 /** Longer than any message: of more than this only the beginning can stand in one. */
-const LONGEST = 4096
+const MAX_VALUE_LENGTH = 4096
 const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-export function redactedValues(args: JsonObject, shown: JsonObject): string[] {
+export function redactedValues(args: JsonObject, redacted: JsonObject): string[] {
   const hidden: string[] = []
-  const waiting: Array<[unknown, unknown]> = [[args, shown]]
-  for (let next = waiting.pop(); next && hidden.length < MOST; next = waiting.pop()) {
+  const queue: Array<[unknown, unknown]> = [[args, redacted]]
+  for (let next = queue.pop(); next && hidden.length < MAX_VALUES; next = queue.pop()) {
     const [value, mask] = next
     if (!isBranch(value)) {
-      if (value !== mask && value !== undefined) hidden.push(String(value).slice(0, LONGEST))
+      if (value !== mask && value !== undefined) hidden.push(String(value).slice(0, MAX_VALUE_LENGTH))
       continue
     }
     // In their order: a name that is a secret is masked too. What stands behind a mask is hidden as a whole.
     const masks = isBranch(mask) ? Object.values(mask) : undefined
-    for (const [index, inner] of Object.values(value).entries()) waiting.push([inner, masks?.[index]])
+    for (const [index, inner] of Object.values(value).entries()) queue.push([inner, masks?.[index]])
   }
   return hidden
 }

@@ -3,7 +3,7 @@ import { type Compiled, compileSchema } from '../../json-schema/validator.ts'
 import type { Stage } from '../call.ts'
 import { prefixFieldErrors } from './with-validation.ts'
 
-const KEPT = 2000
+const MAX_SCHEMAS = 2000
 const MAX_NOTE_LENGTH = 2000
 
 /**
@@ -11,7 +11,7 @@ const MAX_NOTE_LENGTH = 2000
  * call was made all the same, so its words stay. What cannot be checked passes.
  */
 export function withOutput(): Stage {
-  const compiled = new LRUCache<string, Compiled>({ max: KEPT })
+  const compiled = new LRUCache<string, Compiled>({ max: MAX_SCHEMAS })
   return (next) => async (call) => {
     const outcome = await next(call)
     const { outputSchema } = call.found.manifest
@@ -22,8 +22,8 @@ export function withOutput(): Stage {
     if (pin !== '') compiled.set(pin, schema)
     const result = schema.ok ? schema.validate(outcome.structuredContent) : { valid: true as const }
     if (result.valid !== false) return outcome
-    const { told } = prefixFieldErrors('structuredContent', result.errors)
-    const text = `The structured result was left out: it is not what the tool promises. ${told}`.slice(
+    const { summary } = prefixFieldErrors('structuredContent', result.errors)
+    const text = `The structured result was left out: it is not what the tool promises. ${summary}`.slice(
       0,
       MAX_NOTE_LENGTH,
     )

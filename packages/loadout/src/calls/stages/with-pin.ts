@@ -4,8 +4,8 @@ import { failed } from '../call.ts'
 
 /** A tool that is no longer what was accepted, or that nobody accepted and nobody trusts, waits for a person. */
 export const withPin: Stage = (next) => (call) => {
-  const { changed, held } = call.found
-  if (changed === undefined && held === undefined) return next(call)
+  const { changed, blocked } = call.found
+  if (changed === undefined && blocked === undefined) return next(call)
   return Promise.resolve(failed(changed === undefined ? unaccepted(call) : different(call)))
 }
 

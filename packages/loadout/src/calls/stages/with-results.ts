@@ -9,12 +9,12 @@ import { isRepeated } from '../results/outline.ts'
 import type { Results, StoredResult } from '../results/results.ts'
 
 const PREVIEW = 1200
-const SHOWN_SECTIONS = 4
-const SHOWN_NAME = 20
+const MAX_SECTIONS = 4
+const MAX_NAME_LENGTH = 20
 /** Pictures and sounds are for eyes and ears: they are handed on up to this. */
 const BINARY_BYTES = 5 * 1024 * 1024
 /** What a program or a node of a workflow gets reaches no model's context: there is room for more. */
-const ROOM: Partial<Record<Caller['type'], number>> = { code: 1024 * 1024, workflow: 4 * 1024 * 1024 }
+const MIN_BYTES: Partial<Record<Caller['type'], number>> = { code: 1024 * 1024, workflow: 4 * 1024 * 1024 }
 
 export function withResults({ results, app }: { results: Results; app: { get(): Promise<AppConfig> } }): Stage {
   return (next) => async (call) => {
@@ -22,12 +22,12 @@ export function withResults({ results, app }: { results: Results; app: { get(): 
     if ('error' in outcome) return outcome
     const { limits } = await app.get()
     const { userId, callId, tool, stored, caller } = call
-    const most = Math.max(limits.resultBytes, ROOM[caller.type] ?? 0)
+    const most = Math.max(limits.resultBytes, MIN_BYTES[caller.type] ?? 0)
     if (!isTooLarge(outcome, most)) return outcome
     const { status, content, structuredContent } = outcome
     const ref = `${stored.toolkit.id}.${tool}`
-    const kept = await results.keep({ userId, callId, ref, content, structuredContent })
-    return { status, content: [{ type: 'text', text: previewOf(kept) }], resultHandle: kept.resultId }
+    const result = await results.keep({ userId, callId, ref, content, structuredContent })
+    return { status, content: [{ type: 'text', text: previewOf(result) }], resultHandle: result.resultId }
   }
 }
 
@@ -36,44 +36,44 @@ type Done = Extract<CallOutcome, { content: unknown }>
 const isBinary = ({ type }: JsonObject) => type === 'image' || type === 'audio'
 
 function isTooLarge({ content, structuredContent }: Done, most: number): boolean {
-  const words = content.filter((block) => !isBinary(block))
-  return isOver(most, words, structuredContent) || contentSize(content.filter(isBinary)) > BINARY_BYTES
+  const texts = content.filter((block) => !isBinary(block))
+  return isOver(most, texts, structuredContent) || contentSize(content.filter(isBinary)) > BINARY_BYTES
 }
 
 /** A text that a server repeats as structured content counts once. */
-const isOver = (most: number, words: readonly JsonObject[], structuredContent: unknown): boolean =>
-  isLargerThan(most, words, structuredContent) &&
-  (structuredContent === undefined || !isRepeated(words, structuredContent) || isLargerThan(most, words))
+const isOver = (most: number, texts: readonly JsonObject[], structuredContent: unknown): boolean =>
+  isLargerThan(most, texts, structuredContent) &&
+  (structuredContent === undefined || !isRepeated(texts, structuredContent) || isLargerThan(most, texts))
 
 function previewOf({ resultId, bytes, lines, isJson, sectionsJson, beginning }: StoredResult): string {
   const paths = isJson ? ', or a path into its JSON' : ''
   return [
     `The result is too large to show: ${bytes} bytes, ${lines} lines. It begins:`,
     '',
-    bytesWithin(beginning, PREVIEW),
+    truncateBytes(beginning, PREVIEW),
     '',
-    ...tellSections(sectionsJson),
+    ...describeSections(sectionsJson),
     `Read more with read_result({ handle: "${resultId}" }) and offset and limit, fromLine and lines${paths}.`,
   ].join('\n')
 }
 
-function tellSections(sections: readonly ResultSection[]): string[] {
+function describeSections(sections: readonly ResultSection[]): string[] {
   if (sections.length === 0) return []
   const last = sections.at(-1) as ResultSection
   // Structured content is the last, and what a path goes into: it is told in any case.
-  const shown = sections.length > SHOWN_SECTIONS ? [...sections.slice(0, SHOWN_SECTIONS - 1), last] : sections
-  const left = sections.length - shown.length
-  const told = shown.map(
+  const listed = sections.length > MAX_SECTIONS ? [...sections.slice(0, MAX_SECTIONS - 1), last] : sections
+  const omitted = sections.length - listed.length
+  const descriptions = listed.map(
     ({ what, firstLine, firstCharacter, characters, field }) =>
       `${cut(what)}${field === undefined ? '' : ` (also $.${cut(field)})`} from line ${firstLine}, offset ${firstCharacter}, ${characters} characters`,
   )
-  return [`It has: ${told.join('; ')}${left > 0 ? `; and ${left} more between` : ''}.`]
+  return [`It has: ${descriptions.join('; ')}${omitted > 0 ? `; and ${omitted} more between` : ''}.`]
 }
 
-const cut = (name: string) => name.slice(0, SHOWN_NAME)
+const cut = (name: string) => name.slice(0, MAX_NAME_LENGTH)
 
 /** In bytes, because that is what the limit is in. */
-function bytesWithin(text: string, most: number): string {
+function truncateBytes(text: string, most: number): string {
   const bytes = new TextEncoder().encode(text)
   return bytes.length <= most ? text : new TextDecoder().decode(bytes.slice(0, most)).replace(/\uFFFD+$/, '')
 }

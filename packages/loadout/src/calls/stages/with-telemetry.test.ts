@@ -74,7 +74,8 @@ describe('the span of a call', () => {
     await call({ trace: trace.setSpan(ROOT_CONTEXT, parent) })
     parent.end()
     const [first, second] = telemetry.spans('tools/call echo')
-    const [look, connect] = [telemetry.spans('tools/list'), telemetry.spans('loadout.connect')]
+    const look = telemetry.spans('tools/list')
+    const connect = telemetry.spans('loadout.connect')
     const { traceId, spanId } = parent.spanContext()
     for (const span of [first, second]) expect(span?.parentSpanContext).toMatchObject({ traceId, spanId })
     expect(connect).toHaveLength(1)

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { CallHandler, CallOutcome, ResolvedCall, Stage } from '../call.ts'
 import { failed } from '../call.ts'
 
-const KEPT = 5000
+const MAX_SCHEMAS = 5000
 
 /** What is wrong with a call's arguments, or nothing. */
 export type ArgumentCheck = (call: ResolvedCall) => HostError | undefined
@@ -17,10 +17,10 @@ const AS_SENT = { assertFormats: false }
 
 /** Arguments must fit the tool's schema before anything leaves. The errors name the place, so that a model can mend it. */
 export function createArgumentCheck(): ArgumentCheck {
-  const compiled = new LRUCache<string, Compiled>({ max: KEPT })
+  const compiled = new LRUCache<string, Compiled>({ max: MAX_SCHEMAS })
   const compile = (pin: string, schema: JsonObject): Compiled => {
-    const kept = pin === '' ? undefined : compiled.get(pin)
-    if (kept) return kept
+    const cached = pin === '' ? undefined : compiled.get(pin)
+    if (cached) return cached
     const fresh = compileSchema(schema, AS_SENT)
     if (pin !== '') compiled.set(pin, fresh)
     return fresh
@@ -32,27 +32,27 @@ function problemOf(schema: Compiled, args: JsonObject): HostError | undefined {
   // A schema that cannot be used was told at introspection; the server itself still checks.
   const result = schema.ok ? schema.validate(args) : { valid: true as const }
   if (result.valid !== false) return undefined
-  const { errors, told } = prefixFieldErrors('arguments', result.errors)
-  return new HostError('invalid-input', { detail: `The arguments do not fit the tool: ${told}`, errors })
+  const { errors, summary } = prefixFieldErrors('arguments', result.errors)
+  return new HostError('invalid-input', { detail: `The arguments do not fit the tool: ${summary}`, errors })
 }
 
 /** The same for a schema by itself: of arguments that are edited while a call waits for its answer. */
 export function checkEdited(inputSchema: JsonObject, args: JsonObject): HostError | undefined {
   const schema = compileSchema(inputSchema, AS_SENT)
   const problem = problemOf(schema, args)
-  const lean = problem && leanOf(inputSchema, args)
-  return lean && !problemOf(schema, lean) ? undefined : problem
+  const compact = problem && withoutNulls(inputSchema, args)
+  return compact && !problemOf(schema, compact) ? undefined : problem
 }
 
 export function withValidation(check: ArgumentCheck): Stage {
   const withWarnings = createWarnings()
-  return (next) => (asked) => {
-    const call = withDefaults(asked)
+  return (next) => (request) => {
+    const call = withDefaults(request)
     const problem = check(call)
-    if (!problem) return told(next, withWarnings(call))
-    const args = leanOf(call.found.manifest.inputSchema, call.arguments)
-    const lean = args && { ...call, arguments: args }
-    return lean && !check(lean) ? told(next, withWarnings(lean)) : Promise.resolve(failed(problem))
+    if (!problem) return reportWarnings(next, withWarnings(call))
+    const args = withoutNulls(call.found.manifest.inputSchema, call.arguments)
+    const compact = args && { ...call, arguments: args }
+    return compact && !check(compact) ? reportWarnings(next, withWarnings(compact)) : Promise.resolve(failed(problem))
   }
 }
 
@@ -63,7 +63,7 @@ function withDefaults(call: ResolvedCall): ResolvedCall {
 }
 
 /** Makes the call, and adds its warnings to the outcome. */
-async function told(next: CallHandler<ResolvedCall>, call: ResolvedCall): Promise<CallOutcome> {
+async function reportWarnings(next: CallHandler<ResolvedCall>, call: ResolvedCall): Promise<CallOutcome> {
   const outcome = await next(call)
   const { warnings } = call.notes
   return 'error' in outcome || warnings === undefined ? outcome : { ...outcome, warnings: [...warnings] }
@@ -73,10 +73,10 @@ const MAX_WARNINGS = 10
 
 /** Notes the arguments that are sent although they do not have the format that the schema names. */
 function createWarnings(): (call: ResolvedCall) => ResolvedCall {
-  const compiled = new LRUCache<string, { strict: Compiled | undefined }>({ max: KEPT })
+  const compiled = new LRUCache<string, { strict: Compiled | undefined }>({ max: MAX_SCHEMAS })
   const strictOf = ({ pin, manifest: { inputSchema } }: ResolvedCall['found']): Compiled | undefined => {
-    const known = pin === '' ? undefined : compiled.get(pin)
-    if (known) return known.strict
+    const cached = pin === '' ? undefined : compiled.get(pin)
+    if (cached) return cached.strict
     const strict = JSON.stringify(inputSchema).includes('"format"') ? compileSchema(inputSchema) : undefined
     if (pin !== '') compiled.set(pin, { strict })
     return strict
@@ -92,18 +92,21 @@ function createWarnings(): (call: ResolvedCall) => ResolvedCall {
 }
 
 /** Models write null for what they leave out. Undefined where there is nothing of the kind. */
-function leanOf({ required }: JsonObject, args: JsonObject): JsonObject | undefined {
+function withoutNulls({ required }: JsonObject, args: JsonObject): JsonObject | undefined {
   const needed = new Set(Array.isArray(required) ? required : [])
-  const given = Object.entries(args)
-  const left = given.filter(([name, value]) => value !== null || needed.has(name))
-  return left.length === given.length ? undefined : Object.fromEntries(left)
+  const entries = Object.entries(args)
+  const present = entries.filter(([name, value]) => value !== null || needed.has(name))
+  return present.length === entries.length ? undefined : Object.fromEntries(present)
 }
 
 /** Errors of a value, at their places in what was sent, and the same as one text. */
-export function prefixFieldErrors(sent: string, found: readonly FieldError[]): { errors: FieldError[]; told: string } {
-  const errors = found.map(({ path, message }) => ({
-    path: path === ROOT_PATH ? sent : `${sent}.${path}`,
+export function prefixFieldErrors(
+  prefix: string,
+  fieldErrors: readonly FieldError[],
+): { errors: FieldError[]; summary: string } {
+  const errors = fieldErrors.map(({ path, message }) => ({
+    path: path === ROOT_PATH ? prefix : `${prefix}.${path}`,
     message,
   }))
-  return { errors, told: errors.map(({ path, message }) => `${path}: ${message}`).join('; ') }
+  return { errors, summary: errors.map(({ path, message }) => `${path}: ${message}`).join('; ') }
 }

@@ -43,12 +43,12 @@ interface Address {
 function callOf({ calls, call, inside }: HostRequestDeps, to: Address | undefined, input: unknown = {}): HostRequest {
   if (!to) return refused('tool-not-found', 'There is no such tool.')
   if (!isObject(input)) return refused('invalid-input', `'${to.tool}' takes one object.`)
-  const { userId, threadId, runId, callId, brought, rules, signal, trace, trial } = call
+  const { userId, threadId, runId, callId, inlineToolkits: brought, rules, signal, trace, trial } = call
   const running = calls.start({
     userId,
     threadId,
     runId,
-    brought,
+    inlineToolkits: brought,
     rules,
     signal,
     trace,

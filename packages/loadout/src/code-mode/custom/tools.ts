@@ -16,27 +16,27 @@ export interface Declared extends Named {
 }
 
 export interface DeclaredDeps {
-  loadouts: Pick<Loadouts, 'of'>
+  loadouts: Pick<Loadouts, 'resolve'>
   catalog: Pick<Catalog, 'tools'>
 }
 
-type Scope = Pick<ToolCall, 'userId' | 'threadId' | 'brought'>
+type Scope = Pick<ToolCall, 'userId' | 'threadId' | 'inlineToolkits'>
 
 /** By ref, in the order of the loadout. */
 export async function declaredTools(
   { loadouts, catalog }: DeclaredDeps,
-  { userId, threadId, brought }: Scope,
+  { userId, threadId, inlineToolkits: brought }: Scope,
   declared: readonly string[] = [],
 ): Promise<Map<string, Declared>> {
   if (declared.length === 0) return new Map()
   const patterns = declared.map(compileRef)
-  const { tools } = await loadouts.of({ userId, threadId })
+  const { tools } = await loadouts.resolve({ userId, threadId })
   const carried = tools.flatMap((entry): Declared[] =>
     isBuiltIn(entry) || brought?.has(entry.toolkit)
       ? []
       : [{ ...named(entry), address: entry.uscoId ?? entry.toolkit }],
   )
-  const along = await broughtTools(catalog, { userId, brought })
+  const along = await broughtTools(catalog, { userId, inlineToolkits: brought })
   const all = [...along, ...carried].filter(({ toolkit, tool }) => patterns.some((one) => one.matches(toolkit, tool)))
   return new Map(all.map((one) => [one.ref, one]))
 }
@@ -45,7 +45,7 @@ const named = ({ ref, toolkit, tool }: Named): Named => ({ ref, toolkit, tool })
 
 async function broughtTools(
   catalog: DeclaredDeps['catalog'],
-  { userId, brought }: Pick<Scope, 'userId' | 'brought'>,
+  { userId, inlineToolkits: brought }: Pick<Scope, 'userId' | 'inlineToolkits'>,
 ): Promise<Declared[]> {
   if (!brought) return []
   const known = await catalog.tools(userId, [...brought.values()])

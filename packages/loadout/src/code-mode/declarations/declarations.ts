@@ -210,7 +210,7 @@ export interface ToolDeclaration {
 }
 
 export interface DeclareDeps {
-  loadouts: Pick<Loadouts, 'of'>
+  loadouts: Pick<Loadouts, 'resolve'>
   /** Whether the host runs programs at all. */
   runsPrograms: boolean
 }
@@ -223,7 +223,7 @@ export async function declareTool(
   scope: LoadoutScope,
   ref: string,
 ): Promise<ToolDeclaration> {
-  const { entries, tools } = await loadouts.of(scope, { behind: true })
+  const { entries, tools } = await loadouts.resolve(scope, { background: true })
   const entry = entries.find((one) => one.ref === ref && !one.reasons.some(({ kind }) => kind === 'shadowed'))
   if (!entry) throw new HostError('not-found', { detail: `There is no tool "${ref.slice(0, 400)}" of yours.` })
   const names = codeNames(entry.included ? tools : [...tools, entry], { reserved: BUILT_IN })

@@ -5,7 +5,7 @@
  */
 
 import type { CallOutcome } from '../../calls/call.ts'
-import { jsonOf, outcomeOf } from '../../calls/records/outcome-json.ts'
+import { outcomeFromJson, outcomeToJson } from '../../calls/records/outcome-json.ts'
 import { HostError } from '../../errors.ts'
 import { canonicalJson, type Json, type JsonObject } from '../../schema/json.ts'
 import type { ProviderProgram } from '../../schema/records/program.ts'
@@ -114,7 +114,7 @@ export async function addStep(
 export function endedStep(seq: number, outcome: CallOutcome): Partial<StepRow> {
   const at = Date.now()
   const isOk = outcome.status === 'ok'
-  const kept = keepable(jsonOf(outcome)) as JsonObject
+  const kept = keepable(outcomeToJson(outcome)) as JsonObject
   const isLarge = JSON.stringify(kept).length > MAX_OUTCOME_LENGTH
   return {
     status: isOk ? 'completed' : 'failed',
@@ -142,7 +142,7 @@ export function outcomeOfStep({ resultJson }: StepRow): CallOutcome {
     outcome?: JsonObject
     result?: { error?: { code: string; message: string } }
   }
-  if (outcome) return outcomeOf(outcome)
+  if (outcome) return outcomeFromJson(outcome)
   const detail = result?.error?.message ?? 'The call was made, and its result was too large to keep.'
   return { status: 'failed', error: new HostError('outcome-unknown', { detail }) }
 }

@@ -54,7 +54,7 @@ describe('search indexes', () => {
     for (let user = 0; user < 1000; user++) {
       const userId = `user ${user}`
       if (user % 10 === 0) await host.activations.set({ userId }, [{ ref: 'app.send_*', on: false }])
-      const { entries } = await host.loadouts.of({ userId })
+      const { entries } = await host.loadouts.resolve({ userId })
       const { hits } = await searcher.search(entries, 'send the file', { userId })
       expect(hits.some(({ ref }) => ref.startsWith('app.send_'))).toBe(user % 10 !== 0)
     }

@@ -201,7 +201,7 @@ describe('a call', () => {
   }
   const made = async (call: ToolCall, outcome: Partial<CallOutcome> = { status: 'ok', content: [] }) => {
     const { learned } = learning()
-    const handler = withLearning({ learned, audit, loaded: { touch() {} } })(async () => outcome as CallOutcome)
+    const handler = withLearning({ usage: learned, audit, loaded: { touch() {} } })(async () => outcome as CallOutcome)
     expect(await handler(call)).toBe(outcome)
     await learned.flush()
     return (await learned.list('ann'))[0]

@@ -4,7 +4,7 @@ import { READ_ENTRY } from '../../calls/built-in/built-in-tools.ts'
 import { isRepeatable } from '../../calls/call.ts'
 import { findTool } from '../../calls/call-by-name.ts'
 import type { InvocationTools } from '../../calls/invocation.ts'
-import { jsonOf, outcomeOf } from '../../calls/records/outcome-json.ts'
+import { outcomeFromJson, outcomeToJson } from '../../calls/records/outcome-json.ts'
 import { ERRORS, type ErrorCode, HostError } from '../../errors.ts'
 import { compileSchema } from '../../json-schema/validator.ts'
 import type { RunLog, StepOutcome, StepResult, Suspended } from '../../runs/engine.ts'
@@ -125,7 +125,7 @@ class AgentRun {
     const own = this.#parts.invocation.narrowed({ only: tools, atOnce: tools })
     const call = async (made: AgentCall) => {
       const answer = await this.#inside(signal, () => this.#call(made, own, signal))
-      if ('value' in answer) return outcomeOf(answer.value as JsonObject)
+      if ('value' in answer) return outcomeFromJson(answer.value as JsonObject)
       throw new HostError('internal')
     }
     return {
@@ -142,8 +142,8 @@ class AgentRun {
       loadout: own.loadout,
       call,
       resolve: (options) =>
-        own.select(options, ({ id: callId = '', name, arguments: args, given, prompt }) =>
-          call({ id: callId, name, arguments: args, given, prompt }),
+        own.select(options, ({ id: callId = '', name, arguments: args, visibleRefs, prompt }) =>
+          call({ id: callId, name, arguments: args, visibleRefs, prompt }),
         ),
       spend: (usage) => {
         for (const [name, count] of Object.entries(usage)) this.#spent[name] = (this.#spent[name] ?? 0) + count
@@ -178,7 +178,7 @@ class AgentRun {
   }
 
   async #call(
-    { id, name, arguments: args, given, prompt }: AgentCall,
+    { id, name, arguments: args, visibleRefs, prompt }: AgentCall,
     own: InvocationTools,
     signal: AbortSignal,
   ): Promise<StepOutcome> {
@@ -200,11 +200,11 @@ class AgentRun {
         }),
         execute: async ({ stepId: callId, approvalId }) => {
           if (approvalId === undefined) await this.#caughtUp()
-          if (!entry?.included) return { value: jsonOf({ status: 'failed', error: notGiven(name) }) }
+          if (!entry?.included) return { value: outcomeToJson({ status: 'failed', error: notGiven(name) }) }
           const caller = { type: 'direct' as const, toolId: runId }
-          const call = { name: entry.modelName, arguments: args, caller, given, prompt }
+          const call = { name: entry.modelName, arguments: args, caller, visibleRefs, prompt }
           return callAsStep({ invocation: own }, { ...call, callId, signal, pauses: { approvalId } }, (outcome) => ({
-            value: jsonOf(outcome),
+            value: outcomeToJson(outcome),
           }))
         },
       },

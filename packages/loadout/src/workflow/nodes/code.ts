@@ -149,7 +149,7 @@ function throughInvocation({ invocation }: LeafDeps, loadout: Loadout): Pick<Cal
         pauses,
         onPending: resolve,
       }
-      return { callId, outcome: invocation.call(call), pending, asked: new Promise(() => {}) }
+      return { callId, outcome: invocation.call(call), pending, inputRequested: new Promise(() => {}) }
     },
   }
 }

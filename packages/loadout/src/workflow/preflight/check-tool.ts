@@ -105,7 +105,7 @@ export function findTool(
   return { isUnseen }
 }
 
-function pinProblems({ changed, held }: CatalogTool, { ref }: Need, tell: Tell): void {
+function pinProblems({ changed, blocked: held }: CatalogTool, { ref }: Need, tell: Tell): void {
   if (changed)
     tell(
       'tool-changed',

@@ -93,7 +93,7 @@ interface Working {
 }
 
 async function work(parts: WorkDeps, { run, kept, plan, invocation, gone, warnings }: Working): Promise<RunEnd> {
-  const { loadout, brought } = invocation
+  const { loadout, inlineToolkits: brought } = invocation
   const failed = [...gone, ...invocation.failedToolkits]
   // Once, before anything was done: what goes on later is looked at by each call.
   if (run.log.recorded <= (kept.taken ?? 0)) {
