@@ -58,11 +58,11 @@ describe('the model-facing result of a call', () => {
         answerAnthropic(none, completedCalls(outcome)),
         answerOpenAI(none, completedCalls(outcome)),
         answerOpenAIChat(completedCalls(outcome)),
-        toModelOutput({ output: JSON.parse(JSON.stringify(jsonOf(outcome))) }),
+        toModelOutput({ output: JSON.parse(JSON.stringify(outcomeToJson(outcome))) }),
         valueText(outcome),
       ]
       expect(sent.map((one) => JSON.stringify(one).split(text).length - 1)).toEqual([1, 1, 1, 1, 1])
-      expect(jsonOf(outcome)).toMatchObject({ structuredContent })
+      expect(outcomeToJson(outcome)).toMatchObject({ structuredContent })
     }
   })
 

@@ -142,7 +142,7 @@ export function createHost(options: HostOptions = {}): Host {
     },
     policy: {
       rules: tierRules(services, {}),
-      preview: (userId, toolkit) => decisions.of(userId, toolkit),
+      preview: (userId, toolkit) => decisions.list(userId, toolkit),
     },
     session: (context, { toolkits: names, ...how } = {}) => services.setupToolkits(names, { ...how, context }),
     ops: {

@@ -479,8 +479,8 @@ function createUserCall(services: HostServices, userId: string): UserScope['call
   return start as UserScope['call']
 }
 
-function userCall({ callId, outcome, pending, asked }: RunningCall): UserCall {
-  return Object.assign(outcome, { callId, approval: pending, input: asked })
+function userCall({ callId, outcome, pending, inputRequested }: RunningCall): UserCall {
+  return Object.assign(outcome, { callId, approval: pending, input: inputRequested })
 }
 
 function addressOf(ref: string) {
@@ -509,7 +509,7 @@ function createUserToolkits(services: HostServices, userId: string): UserToolkit
       return views.one(userId, id)
     },
     accept: async (id, tool) => catalog.accept(await toolkits.find(userId, id), { userId, tool }),
-    decisions: (id) => services.decisions.of(userId, id),
+    decisions: (id) => services.decisions.list(userId, id),
     import: (source, { dryRun = false, ...options } = {}) =>
       dryRun ? imports.preview(source, owner, options) : imports.apply(source, owner, options),
     async export(options) {

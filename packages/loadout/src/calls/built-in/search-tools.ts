@@ -7,7 +7,7 @@ import { type AllowedCaller, allowedCaller, type Caller } from '../../schema/too
 import { mayBeCalledBy } from '../../search/index/toolkits.ts'
 import type { LoadedTools } from '../../search/loaded-tools.ts'
 import { formatResults, readSearchInput, schemasText, signatureOf } from '../../search/search-tools.ts'
-import type { Searcher } from '../../search/searcher.ts'
+import type { Searcher, SearchOptions } from '../../search/searcher.ts'
 import type { Threads } from '../../threads/threads.ts'
 import type { CallOutcome, ToolCall } from '../call.ts'
 import { failed } from '../call.ts'
@@ -29,7 +29,7 @@ export async function searchTools(deps: SearchToolsDeps, call: ToolCall): Promis
     const requested = byName(tools, names)
     const visible = await findVisible(deps, call, tools)
     const searchText = query?.trim() ?? ''
-    const options = { userId, callers, limit, given: visible }
+    const options: SearchOptions = { userId, callers, limit, existing: visible }
     const hits = searchText ? (await deps.searcher.search(loadout.entries, searchText, options)).hits : []
     const byRef = new Map(tools.map((entry) => [entry.ref, entry]))
     const matches = hits.map(({ ref }) => byRef.get(ref)).filter((entry) => entry !== undefined)
