@@ -4,7 +4,7 @@
  */
 
 import type { LogLine, ProgramErrorCode, ProgramLimits } from '../executor.ts'
-import { hasMoreValues } from '../sandbox/json.ts'
+import { hasMoreValues } from '../sandbox/json-values.ts'
 import { MAX_PENDING_ARGUMENTS_FACTOR, tooManyBytes, tooManyValues } from '../sandbox/limits.ts'
 import {
   type CallReply,

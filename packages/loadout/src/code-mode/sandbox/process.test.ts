@@ -18,7 +18,7 @@ function guests(): number[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return []
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('quickjs-process-guest') && isOurs(Number(pid))
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('process-entry') && isOurs(Number(pid))
         ? Number(pid)
         : []
     } catch {

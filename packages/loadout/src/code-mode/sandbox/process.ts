@@ -28,6 +28,8 @@ export interface Processes {
 }
 
 const ENTRY = fileURLToPath(new URL('../guest/process-entry.ts', import.meta.url))
+/** `code-mode/`: the entry imports files of this folder only. */
+const CODE = dirname(dirname(ENTRY))
 /** Where our code is inside. */
 const INSIDE = '/opt/loadout/programs'
 const HEAP_MIB = 128
@@ -90,15 +92,14 @@ const nodeArgs = (folder: string, wasm: string) => [
 ]
 
 function plain(wasmFile: string): ProcessSpec {
-  const folder = dirname(ENTRY)
-  return { command: process.execPath, args: [...nodeArgs(folder, wasmFile), ENTRY, wasmFile], env: {}, cwd: folder }
+  return { command: process.execPath, args: [...nodeArgs(CODE, wasmFile), ENTRY, wasmFile], env: {}, cwd: CODE }
 }
 
 async function confined(launcher: Launcher, wasmFile: string): Promise<ProcessSpec> {
   const [folder, wasm] = [join(INSIDE, 'code-mode'), join(INSIDE, 'quickjs.wasm')]
-  const entry = join(folder, ENTRY.slice(dirname(ENTRY).length + 1))
+  const entry = join(folder, ENTRY.slice(CODE.length + 1))
   const binds = [
-    { from: realpathSync(dirname(ENTRY)), to: folder },
+    { from: realpathSync(CODE), to: folder },
     { from: realpathSync(wasmFile), to: wasm },
   ]
   const args = [...nodeArgs(folder, wasm), entry, wasm]
