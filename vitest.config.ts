@@ -7,6 +7,7 @@ const SOURCES = ['packages', 'apps', 'examples', 'test']
 const tests = (suffix: string) => SOURCES.map((folder) => `${folder}/**/*${suffix}.ts`)
 const POSTGRES = './test/start-postgres.ts'
 const PROGRAMS = './test/programs.ts'
+const PGLITE = './test/prepare-pglite.ts'
 /** A deadline for something that never happens. No load on a machine that works reaches it. */
 const PATIENCE_MS = 180_000
 /** Of two cores: most tests wait for a process, a page or a deadline about a third of the time. */
@@ -32,7 +33,7 @@ export default defineConfig({
           include: tests('.test'),
           exclude: [...OTHER_KINDS, ...PURE],
           setupFiles: './test/seed.ts',
-          globalSetup: PROGRAMS,
+          globalSetup: [PROGRAMS, PGLITE],
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
@@ -87,7 +88,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: tests('.e2e.test'),
-          globalSetup: [POSTGRES, PROGRAMS, './test/prepare-pglite.ts', './test/start-chromium.ts'],
+          globalSetup: [POSTGRES, PROGRAMS, PGLITE, './test/start-chromium.ts'],
           isolate: false,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,

@@ -14,6 +14,8 @@ export async function copyPrepared(dataDir: string): Promise<void> {
 }
 
 export default async function preparePglite(): Promise<() => Promise<void>> {
+  // Projects of one run share it.
+  if (process.env.LOADOUT_TEST_PGLITE !== undefined) return async () => {}
   const dataDir = await mkdtemp(join(tmpdir(), 'loadout-pglite-'))
   const storage = pglite({ dataDir })
   await storage.ready()

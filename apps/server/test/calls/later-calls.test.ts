@@ -6,12 +6,14 @@ import { defineTool, masterKeyRing, rule } from '@loadout/core'
 import { createServices } from '@loadout/core/services'
 import { pglite } from '@loadout/core/storage/pglite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { copyPrepared } from '../../../../test/prepare-pglite.ts'
 import { createApp } from '../../src/http/app.ts'
 
 const KEY = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
 let dataDir: string
-beforeAll(() => {
+beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'loadout-later-'))
+  await copyPrepared(dataDir)
 })
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 

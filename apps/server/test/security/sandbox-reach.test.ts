@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { copyPrepared } from '../../../../test/prepare-pglite.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/ops/log.ts'
 import { type RunningServer, startServer } from '../../src/serve.ts'
@@ -15,6 +16,7 @@ let folder: string
 const lines: string[] = []
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'loadout-reach-'))
+  await copyPrepared(folder)
   const settings = {
     PORT: '0',
     LOADOUT_DATA_DIR: folder,

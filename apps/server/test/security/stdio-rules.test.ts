@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { copyPrepared } from '../../../../test/prepare-pglite.ts'
 import { readConfig } from '../../src/config.ts'
 import { type RunningServer, startServer } from '../../src/serve.ts'
 
@@ -26,6 +27,7 @@ let folder: string
 let server: RunningServer | undefined
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'loadout-stdio-'))
+  await copyPrepared(folder)
 })
 afterEach(async () => {
   await server?.close()

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
+import { copyPrepared } from '../../../../test/prepare-pglite.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/ops/log.ts'
 import { startServer } from '../../src/serve.ts'
@@ -42,6 +43,7 @@ async function startInbox() {
 export async function listenToServer(given: Record<string, string>, files: readonly string[]): Promise<Listened> {
   const [collector, hook] = [await startInbox(), await startInbox()]
   const dir = mkdtempSync(join(tmpdir(), 'loadout-planted-'))
+  await copyPrepared(dir)
   const config: Config = {
     ...readConfig({
       PORT: '0',

@@ -7,14 +7,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { copyPrepared } from '../../../../test/prepare-pglite.ts'
 import { callAndKill, missing, received, show } from '../fixtures/kill-audited.ts'
 
 const TIMES = process.env.LOADOUT_PROVE === 'full' ? 10 : 1
 const masterKey = randomBytes(32).toString('base64')
 
 let folder: string
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'loadout-killed-'))
+  await copyPrepared(join(folder, 'data'))
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 

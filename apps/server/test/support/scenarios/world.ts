@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { follow, type OAuthRules, OAuthServer } from '../../../../../test/oauth-server.ts'
+import { copyPrepared } from '../../../../../test/prepare-pglite.ts'
 import {
   type Fault,
   type HttpScenario,
@@ -43,6 +44,7 @@ const PATIENCE_MS = 8000
 
 export async function startApi(): Promise<Api> {
   const folder = await mkdtemp(join(tmpdir(), 'loadout-scenarios-'))
+  await copyPrepared(join(folder, 'data'))
   const config = readConfig({
     PORT: '0',
     LOADOUT_DATA_DIR: join(folder, 'data'),
