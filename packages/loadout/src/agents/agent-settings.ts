@@ -1,4 +1,4 @@
-/** What one generation is given, whether it is waited for or streamed: tools, steps, and where it ends. */
+/** Settings of one generation, waited for or streamed: tools, steps and stop conditions. */
 import type { LanguageModel, LanguageModelUsage, ModelMessage, StepResult, StopCondition, ToolSet } from 'ai'
 import { isStepCount } from 'ai'
 import type { LimitedProvider } from '../ai/limits.ts'
@@ -10,22 +10,25 @@ import type { TokenMeter } from '../policy/limits/token-limits.ts'
 import { least } from '../policy/limits/usage.ts'
 import { atMost } from './metered-model.ts'
 
-/** What an operator allows one answer. Who asks may want less, and never has more. */
+/** Operator limits per answer. A caller may request less. */
 export interface ResponseLimits {
   maxSteps?: number | undefined
   budget?: number | undefined
 }
 
 export interface GenerationLimits {
-  /** How often the model may be asked. @default 10 */
+  /** Maximum model requests. @default 10 */
   maxSteps?: number | undefined
-  /** Tokens in all, of what the model is sent and of what it says. It ends with the step that meets it. @default none */
+  /** Total tokens of input and output. The generation ends with the step that reaches it. @default none */
   budget?: number | undefined
-  /** The most of both, as `models.open` gives it. @default no more than is asked for */
+  /** Upper limits of both, from `models.open`. @default none */
   ceiling?: ResponseLimits | undefined
-  /** Further conditions to end it. */
+  /** Additional stop conditions. */
   stop?: StopCondition<ToolSet> | readonly StopCondition<ToolSet>[] | undefined
-  /** What is left of who asks, as `models.open` gives it: it ends with the step that leaves nothing. @default no limit */
+  /**
+   * Remaining tokens of the user, from `models.open`: the generation ends with the step that uses them up. @default no
+   * limit
+   */
   tokens?: TokenMeter | undefined
 }
 
@@ -36,7 +39,7 @@ export interface GenerationInput extends GenerationLimits {
   selection: CallableSelection
   form?: Omit<ToAIOptions, 'provider' | 'messages'> | undefined
   signal?: AbortSignal | undefined
-  /** Told before each step, with what it shows. */
+  /** Called before each step with its active tools. */
   onStep?: ((step: number, active: readonly string[]) => void) | undefined
 }
 
@@ -55,7 +58,7 @@ export function settingsOf(input: GenerationInput) {
   const hasNoTokensLeft: StopCondition<ToolSet> = async () => (await input.tokens?.state())?.reached !== undefined
   return {
     warnings,
-    /** What the schemas of these tools lost on their way to this model. */
+    /** Schema losses of these tools for this model. */
     lostIn: ({ tools }: Pick<CallableSelection, 'tools'>): LostInTool[] =>
       lostIn(
         tools.map(({ entry }) => entry),
@@ -78,7 +81,7 @@ export function settingsOf(input: GenerationInput) {
   }
 }
 
-/** As each takes them through the AI SDK. */
+/** Schema form per provider of the AI SDK. */
 const SCHEMA_FORMS: Readonly<Record<LimitedProvider, SchemaProvider>> = {
   anthropic: 'anthropic',
   google: 'gemini-json',
@@ -95,27 +98,27 @@ export function stoppedBy(
 ): Stopped {
   const { maxSteps, budget } = boundsOf(limits)
   const { finishReason: reason, text = '' } = steps.at(-1) ?? {}
-  // The provider held it back; what is empty is no answer, whatever it is called.
+  // The provider withheld the answer; an empty text is no answer either.
   if (reason === 'content-filter' || reason === 'error') return 'refused'
   if (reason !== 'tool-calls' && reason !== 'length' && text.trim() === '') return 'refused'
   if (reason !== 'tool-calls' && reason !== 'length') return 'done'
   if (budget !== undefined && totalOf(steps) >= budget) return 'budget'
   if (reached) return 'limit'
-  // It said as much as it can at once, and was not done.
+  // The answer reached the model's output limit.
   if (reason === 'length') return 'length'
   return steps.length >= maxSteps ? 'max-steps' : 'stop'
 }
 
-/** What holds: what is asked for, within what is allowed. */
+/** Requested limits within the ceiling. */
 function boundsOf({ maxSteps = DEFAULT_STEPS, budget, ceiling = {} }: GenerationLimits) {
   return { maxSteps: least(ceiling.maxSteps, maxSteps) ?? maxSteps, budget: least(ceiling.budget, budget) }
 }
 
-/** Which limit ended an answer, of whom it is said, and who can raise it. */
+/** Text for the limit that ended an answer, and who can raise it. */
 export function describeLimit(stopped: Stopped, limits: GenerationLimits, subject: string): LimitText | undefined {
   const bounds = boundsOf(limits)
   const { maxSteps, budget } = bounds
-  // What it wants itself is of no use to raise where the operator allows no more.
+  // When the operator's ceiling applies, raising the own limit does not help.
   const raise = (name: 'maxSteps' | 'budget', setting: string) =>
     bounds[name] === limits.ceiling?.[name]
       ? `Ask for less, or ask the operator for a higher ${setting}.`
@@ -137,7 +140,7 @@ interface LimitText {
   action: string
 }
 
-/** Who has none left is refused before anything is asked. */
+/** Rejects before the first request when no tokens are left. */
 export async function assertTokensLeft(tokens: TokenMeter | undefined): Promise<void> {
   const { reached } = (await tokens?.state()) ?? {}
   if (reached) throw reached
@@ -158,7 +161,7 @@ export const usedOf = ({ inputTokens = 0, outputTokens = 0 }: LanguageModelUsage
 const totalOf = (steps: readonly StepResult<ToolSet>[]) =>
   steps.reduce((sum, { usage }) => sum + usedOf(usage).totalTokens, 0)
 
-/** Whose limits of tools hold. */
+/** Provider whose tool limits apply. */
 export function limitsOf(model: LanguageModel): LimitedProvider | undefined {
   const provider = typeof model === 'string' ? model : model.provider
   if (provider.startsWith('anthropic')) return 'anthropic'

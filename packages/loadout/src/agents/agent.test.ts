@@ -1,4 +1,4 @@
-/** Agents over HTTP: models by configuration, with the packages of the providers, and a model that says what a script tells it. */
+/** Agents over HTTP: configured models with the provider packages, against a scripted model server. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'

@@ -1,6 +1,6 @@
 /**
- * A model with the tools of a thread or an invocation, until it has an answer. Every call goes through the selection, so rules,
- * approvals, limits and the log hold as they do for any other; what `search_tools` finds is there in the next step.
+ * Runs a model with the tools of a thread or an invocation until it has an answer. Every call goes through the
+ * selection, so policy, approvals, limits and audit apply; hits of `search_tools` are available in the next step.
  */
 
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, Output } from 'ai'
@@ -23,21 +23,21 @@ import { modelFailure } from './model-failure.ts'
 
 export interface AgentOptions extends GenerationLimits {
   model: LanguageModel
-  /** A thread, or an invocation: what it carries is what the agent may call. */
+  /** A thread or an invocation: the agent may call the tools of its loadout. */
   tools: { select(options: ResolveOptions): Promise<Selection> }
-  /** What is asked. */
+  /** User prompt. */
   prompt?: string
-  /** Or a conversation, whose last message is what is asked. */
+  /** Conversation instead of `prompt`; its last user message is the prompt. */
   messages?: ModelMessage[]
   system?: string
-  /** How tools are chosen: how many, for how much, and `run_code` beside them (`programs`). */
+  /** Tool selection: limit, budget, and `run_code` (`programs`). */
   resolve?: Omit<ResolveOptions, 'prompt' | 'history' | 'model'>
   /** JSON Schema of the answer. @default text */
   output?: JsonObject
   signal?: AbortSignal
-  /** Told where a person must answer first. The call waits meanwhile. */
+  /** Called when a call waits for approval. */
   onPending?: (toolCallId: string, approval: ApprovalView) => void
-  /** What an error must not tell: `models.open` gives it. */
+  /** Values to redact in errors, from `models.open`. */
   secrets?: readonly string[]
   /** @default 2 */
   maxRetries?: number
@@ -50,19 +50,19 @@ export interface AgentStep {
 }
 
 export interface AgentResult {
-  /** The text, or what fits the schema. */
+  /** Text, or a value that matches the schema. */
   output: Json
   text: string
   steps: AgentStep[]
   usage: TokensUsed
   stopped: Stopped
-  /** What the model and its tools said, to go on with. */
+  /** Response messages, to continue the conversation. */
   messages: ModelMessage[]
-  /** Limits that are near, and what did not go as asked. */
+  /** Warnings about limits and the selection. */
   warnings: string[]
-  /** Where that ended it: which limit of the user's, and when it resets. */
+  /** The user limit that ended the answer, with its reset time. */
   reached?: HostError
-  /** What the schemas of the tools lost on their way to the model. */
+  /** Schema losses of the tools for this model. */
   lost: LostInTool[]
 }
 
@@ -86,7 +86,7 @@ export async function agent(options: AgentOptions): Promise<AgentResult> {
     const { reached } = (await tokens?.state()) ?? {}
     const stopped = stoppedBy(steps, { ...options, reached })
     return {
-      // An answer that was cut off fits no schema.
+      // A truncated answer does not match the schema.
       output: output && stopped === 'done' ? (result.output as Json) : text,
       text,
       stopped,
@@ -119,9 +119,9 @@ function messagesOf({ prompt, messages }: AgentOptions): ModelMessage[] {
   throw new HostError('invalid-input', { detail: 'An agent needs a prompt or messages.' })
 }
 
-/** What is asked: the words of the last message of the user, and what was before it. */
+/** Maximum length of the search prompt. */
 const MAX_PROMPT_LENGTH = 100_000
-/** Of a long conversation the last messages say what is meant. */
+/** Recent messages are enough to select tools. */
 const MAX_HISTORY = 200
 
 export function lastPrompt(messages: readonly ModelMessage[]): { prompt: string; history: ModelMessage[] } {

@@ -1,7 +1,7 @@
 /**
- * The chat of a thread, as the stream that the AI SDK's UI reads: text, tool calls, and beside them, as data parts, what was
- * selected and why, what waits for a person, and what it cost. What was said is kept, also of an answer that was given up: the
- * thread is the history, whatever a client sends.
+ * Streams the chat of a thread in the AI SDK's UI format: text, tool calls, and data parts for the selection, pending
+ * approvals and usage. Messages are stored, also those of a cancelled answer. The thread is the history; messages from
+ * the client are ignored.
  */
 
 import {
@@ -43,24 +43,24 @@ import { isResponse, type RegenerateRequest, startTurn } from './turn.ts'
 export interface ChatOptions extends GenerationLimits {
   userId: string
   threadId: string
-  /** The thread: what it carries is what the model may call. */
+  /** The thread: the model may call the tools of its loadout. */
   tools: { select(options: ResolveOptions): Promise<Selection> }
   messages: Pick<Messages, 'add' | 'list'>
   approvals: Pick<Approvals, 'get'>
   model: OpenModel
-  /** What the user says. */
+  /** Parts of the user message. */
   userParts?: readonly UserPart[] | undefined
-  /** The last answer is asked for again, as the SDK's `regenerate-message` does: another takes its place. */
+  /** Regenerates the last answer, as the SDK's `regenerate-message` does. */
   again?: RegenerateRequest | undefined
   system?: string | undefined
   resolve?: Omit<ResolveOptions, 'prompt' | 'history' | 'model'> | undefined
-  /** Who asks went away: what is under way is given up. */
+  /** Cancels the answer, for example on disconnect. */
   signal?: AbortSignal | undefined
 }
 
 const KEEP_ALIVE_MS = 15_000
 
-/** What is refused before it begins is thrown; what goes wrong later is told in the stream. */
+/** Errors before the start are thrown; later errors are part of the stream. */
 export async function streamChat(options: ChatOptions): Promise<Response> {
   const { userId, threadId, messages } = options
   await assertTokensLeft(options.model.tokens)
@@ -76,11 +76,11 @@ export async function streamChat(options: ChatOptions): Promise<Response> {
     execute: ({ writer }) => streamAnswer({ ...options, messagesForModel, selection, signal }, writer),
     onError: (error) => modelFailure(error, options.model).line,
     async onEnd({ responseMessage: { id, parts, metadata } }) {
-      // An answer is not given away for none.
+      // An empty answer does not replace an existing one.
       if (parts.length === 0 || (instead.length > 0 && !isResponse(parts))) return
       const stored = { id, role: 'assistant' as const, parts: parts as unknown as JsonObject[] }
       const message = { ...stored, metadata: metadata as JsonObject | undefined, instead }
-      // A thread that was deleted meanwhile keeps nothing.
+      // The thread may have been deleted meanwhile.
       await messages.add(userId, threadId, message).catch(() => {})
     },
   })
@@ -126,7 +126,7 @@ async function streamAnswer(options: ResponseOptions, writer: UIMessageStreamWri
         part.type === 'finish' ? { model: model.name, usage: usedOf(part.totalUsage) } : undefined,
     }),
   )
-  // What was given up has no numbers.
+  // A cancelled answer has no usage.
   const [usage, steps] = await Promise.all([result.usage, result.steps]).catch(() => [])
   if (!usage || !steps) return
   const { before, after } = selection.next().tokens
@@ -149,7 +149,7 @@ async function streamAnswer(options: ResponseOptions, writer: UIMessageStreamWri
   writer.write({ type: 'data-usage', id: 'usage', data })
 }
 
-/** Tells what waits for a person when it does, and again when that is over. */
+/** Reports a pending approval when a call starts to wait, and again when it is answered. */
 function withApprovals({ userId, selection, approvals }: ResponseOptions, writer: UIMessageStreamWriter) {
   const approvalIds = new Map<string, string>()
   const writeApproval = (toolCallId: string, approval: object & { id: string }) =>
@@ -175,7 +175,7 @@ function withApprovals({ userId, selection, approvals }: ResponseOptions, writer
 const uiMessage = ({ id, role, parts, metadata }: MessageView): UIMessage =>
   ({ id, role, parts, ...(metadata ? { metadata } : {}) }) as unknown as UIMessage
 
-/** As a model hears them: results as they were told to it, whether or not their tools are still there. */
+/** Model messages of the conversation: tool results as they were sent, even if the tools are gone. */
 function modelMessages(conversation: readonly MessageView[]): Promise<ModelMessage[]> {
   const from = conversation.findIndex(({ role }) => role === 'user')
   const names = conversation.flatMap(({ parts }) =>
@@ -186,7 +186,7 @@ function modelMessages(conversation: readonly MessageView[]): Promise<ModelMessa
   return convertToModelMessages(conversation.slice(from).map(uiMessage), { tools, ignoreIncompleteToolCalls: true })
 }
 
-/** A stream that is read to its end also where who asked for it went away: then it is told, and what is left goes nowhere. */
+/** Reads the stream to its end even after the client disconnects, and discards the rest. */
 export function drained<T>(stream: ReadableStream<T>, onDisconnect: () => void): ReadableStream<T> {
   const reader = stream.getReader()
   let isDisconnected = false
@@ -200,7 +200,7 @@ export function drained<T>(stream: ReadableStream<T>, onDisconnect: () => void):
   }
   return new ReadableStream<T>({
     start(controller) {
-      // Not waited for: a start that lasts keeps what is there from who reads.
+      // Not awaited: a pending `start` would block readers.
       void pump(controller).catch((error: unknown) => {
         if (!isDisconnected) controller.error(error)
       })

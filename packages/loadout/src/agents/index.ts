@@ -1,4 +1,7 @@
-/** Agents on the AI SDK: models by configuration, one loop, the chat of a thread, and what runs the agent nodes of workflows. */
+/**
+ * Agents on the AI SDK: models by configuration, an agent loop, the chat of a thread, and the runner of workflow agent
+ * nodes.
+ */
 export { type AgentOptions, type AgentResult, type AgentStep, agent } from './agent.ts'
 export type { ResponseLimits, Stopped, TokensUsed } from './agent-settings.ts'
 export { type ChatOptions, streamChat } from './chat.ts'

@@ -1,4 +1,4 @@
-/** Tokens of models, counted with those of calls: by agents, nodes of workflows and streams that are given up. */
+/** Token counts of models: in agents, workflow nodes and cancelled streams. */
 import { streamText } from 'ai'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createServices, type HostServices } from '../host/create-services.ts'

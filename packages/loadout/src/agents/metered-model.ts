@@ -1,22 +1,22 @@
 /**
- * A model whose tokens count: before each request there must be some left, and what a provider took is counted, also of an answer
- * that was given up in the middle, for which nobody says what it cost.
+ * Counts the tokens of a model: each request requires remaining tokens, and a cancelled answer is estimated, because
+ * the provider does not report its usage.
  */
 import { type LanguageModel, type LanguageModelMiddleware, wrapLanguageModel } from 'ai'
 import type { TokenMeter } from '../policy/limits/token-limits.ts'
 
 const CHARACTERS_PER_TOKEN = 4
-/** Every model says so much at once; some refuse to be allowed more than they can say. */
+/** Every model can output this much; some reject higher limits than they support. */
 const SAFE_OUTPUT = 4096
 
 export function metered(model: LanguageModel, meter: TokenMeter): LanguageModel {
-  // One that is only a name is opened by somebody else.
+  // A model by name is opened elsewhere.
   return typeof model === 'string'
     ? model
     : wrapLanguageModel({ model: model as never, middleware: countTokens(meter) })
 }
 
-/** No more than is left, once that is little. */
+/** Caps the output when few tokens remain. */
 export const atMost = (remaining: number): { maxOutputTokens?: number } =>
   remaining < SAFE_OUTPUT ? { maxOutputTokens: Math.max(1, remaining) } : {}
 
@@ -68,7 +68,7 @@ function reportedTokens({ inputTokens, outputTokens }: Finish['usage']): number 
   return input === undefined && output === undefined ? undefined : (input ?? 0) + (output ?? 0)
 }
 
-/** Files cost by other measures than their size: they are not guessed. */
+/** Files are excluded: their token cost does not depend on their size. */
 const textSize = (value: unknown) =>
   JSON.stringify(value, (key, inner: unknown) => (key === 'data' ? undefined : inner)).length
 

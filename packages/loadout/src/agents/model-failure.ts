@@ -1,4 +1,4 @@
-/** What a model failed with, as an error of ours: what it said, without the key, and what can be done about it. */
+/** Converts a model error to a `HostError`: its message without the key, and a fix. */
 import { APICallError, RetryError } from 'ai'
 import { HostError } from '../errors.ts'
 import type { OpenModel } from './models.ts'

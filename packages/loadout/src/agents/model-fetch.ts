@@ -1,9 +1,9 @@
-/** How a request to a model leaves: through the host's drivers, so that its proxy and its guard hold for models too. */
+/** Sends model requests through the host's drivers, so that its proxy and SSRF guard apply. */
 import { HostError } from '../errors.ts'
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
-/** As the packages of the providers take it. */
+/** Type that provider packages expect. */
 export type ProviderFetch = typeof fetch
 
 export function modelFetch(send: Fetch | undefined): ProviderFetch | undefined {
@@ -11,10 +11,10 @@ export function modelFetch(send: Fetch | undefined): ProviderFetch | undefined {
   return async (input, init) => {
     const url = input instanceof Request ? input.url : input
     try {
-      // An API has its own address: a key goes nowhere else.
+      // No redirects: the key must not go to another address.
       return await send(url, { ...init, redirect: 'manual' })
     } catch (error) {
-      // As the SDK knows it from the fetch of the platform: to be tried again.
+      // The SDK retries a TypeError, like that of the platform's fetch.
       if (HostError.is(error) && error.code === 'server-unreachable')
         throw new TypeError('fetch failed', { cause: error })
       throw error

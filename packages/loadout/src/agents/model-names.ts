@@ -1,6 +1,7 @@
 /**
- * Names of models, `provider:model`, and which of them the app pays for: the one where none is named, and those that the operator
- * lists. The list holds wherever a user has no key of their own, also where there is no key at all: the address is the operator's.
+ * Model names (`provider:model`), and the models that the app's keys are for: the default model and the operator's
+ * list. The list applies to users without their own key, also when the provider needs no key, because the operator owns
+ * the address.
  */
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
@@ -17,7 +18,7 @@ export const modelName = z
   .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
   .refine((name) => isProvider(providerIn(name)), `must begin with ${MODEL_PROVIDERS.join(', ')}`)
 
-/** One model, or a glob over the models of one provider: `anthropic:claude-*`. */
+/** A model, or a glob over the models of one provider: `anthropic:claude-*`. */
 export const modelPattern = modelName.superRefine((pattern, check) => {
   const problem = globProblem(pattern)
   if (problem) check.addIssue({ code: 'custom', message: problem })
@@ -30,9 +31,9 @@ export function readName(name: string): [provider: ModelProvider, id: string] {
 
 export interface ModelList {
   has(name: string): boolean
-  /** Names and globs, those of one provider. */
+  /** Names and globs of one provider. */
   listFor(provider: ModelProvider): string[]
-  /** Throws `model-unavailable`, with what there is instead. */
+  /** Throws `model-unavailable` with the available models. */
   assertHas(name: string): void
 }
 

@@ -1,8 +1,8 @@
 /**
- * Models by configuration: `provider:model`. A key is the user's own first, then the app's, then the operator's setting; it is
- * opened for one use, given to the provider's package, and told to nobody. With their own key users ask any model, with the app's
- * those that the operator lists. Nothing is read from the environment. What is sent leaves through the host's drivers, and what a
- * model uses counts into its user's tokens of the day.
+ * Models by configuration: `provider:model`. The user's key takes precedence over the app's and the operator's; it is
+ * decrypted per use and passed only to the provider package. Users with their own key may use any model, others those
+ * on the operator's list. The environment is never read. Requests go through the host's drivers, and tokens count
+ * toward the user's daily limit.
  */
 import type { LanguageModel } from 'ai'
 import { z } from 'zod'
@@ -25,52 +25,56 @@ export { MODEL_PROVIDERS, type ModelProvider, modelName, modelPattern }
 export interface ModelsOptions {
   credentials: Pick<CredentialStore, 'open' | 'save' | 'clear' | 'fields'>
   storage: Storage
-  /** The model where none is named, as `provider:model`. */
+  /** Default model as `provider:model`. */
   model?: string | undefined
-  /** Models that the app's keys are for beside `model`, with globs: `anthropic:claude-*`. With their own key users ask any. @default none */
+  /** Models that the app's keys are for, besides `model`, with globs: `anthropic:claude-*`. @default none */
   appModels?: readonly string[] | undefined
-  /** Where a provider is, where that is not its own address. `openai-compatible` has none of its own. */
+  /** Base URLs that differ from the provider's. `openai-compatible` requires one. */
   baseUrls?: Partial<Record<ModelProvider, string>> | undefined
-  /** The operator's keys, for all users who have none. */
+  /** Operator keys, for users without their own. */
   keys?: Partial<Record<ModelProvider, string>> | undefined
-  /** Whose word the addresses are. With `user`, those that the host keeps users from are refused. @default 'app' */
+  /**
+   * Who configured the addresses. With `user`, addresses that the host blocks for users are rejected. @default 'app'
+   */
   addressesBy?: 'app' | 'user' | undefined
-  /** How requests leave: the host's. @default fetch */
+  /** Fetch of the host. @default fetch */
   fetchFor?: ((tier: Tier) => Fetch) | undefined
-  /** What each answer may take at most. @default what the app's config says */
+  /** Upper limits per answer. @default the app config */
   ceiling?: ResponseLimits | undefined
-  /** What holds for everyone, as operators store it: the host's. It tightens the ceiling. @default nothing */
+  /** App config of the host, which lowers the ceiling. @default none */
   app?: { get(): Promise<Pick<AppConfig, 'limits'>> } | undefined
-  /** What counts tokens, and says when there are none left: the host's. @default nobody counts */
+  /** Token meters of the host. @default not counted */
   tokens?: TokenMeters | undefined
 }
 
-/** A model that can be asked, for one user. */
+/** A model for one user. */
 export interface OpenModel {
   model: LanguageModel
   provider: ModelProvider
   /** `provider:model`. */
   name: string
-  /** What an error of it must not tell. */
+  /** Values to redact in its errors. */
   secrets: readonly string[]
-  /** What is left of the tokens of who asks. The model asks it by itself; who goes by steps may end before it is refused. */
+  /** Remaining tokens of the user. The model checks them itself; step loops can stop earlier. */
   tokens?: TokenMeter | undefined
-  /** What one answer of it may take. */
+  /** Limits per answer. */
   ceiling: ResponseLimits
 }
 
 export interface Models {
-  /** The model where none is named. */
+  /** Default model. */
   readonly model: string | undefined
-  /** `model-unavailable` says what is missing: a name, a package, an address or a key, or that the app's key is for others. */
+  /**
+   * Opens a model. `model-unavailable` says what is missing: a name, a package, an address, a key, or a listed model.
+   */
   open(userId: string, name?: string, scope?: { threadId?: string | undefined }): Promise<OpenModel>
-  /** What one answer may take at most, as it is now. */
+  /** Current limits per answer. */
   ceiling(): Promise<ResponseLimits>
-  /** Which providers can be asked, and with whose key. No key is told. */
+  /** Owner of the key per provider. Never returns a key. */
   keys(userId: string): Promise<Record<ModelProvider, 'user' | 'app' | 'none'>>
-  /** What this user may ask, by provider: names and globs. Empty where there is no key, or none that is for any. */
+  /** Models that the user may use, by provider: names and globs. Empty without a usable key. */
   names(userId: string): Promise<Record<ModelProvider, string[]>>
-  /** For a user, or with `APP_OWNER` for the app. */
+  /** For a user, or for the app with `APP_OWNER`. */
   saveKey(owner: string, provider: ModelProvider, key: unknown): Promise<void>
   clearKey(owner: string, provider: ModelProvider): Promise<void>
 }
@@ -147,7 +151,7 @@ export function createModels(options: ModelsOptions): Models {
   }
 }
 
-/** The least of what whoever makes the models says, and of what operators store. */
+/** The lower of the option and the app config. */
 async function ceilingOf({ ceiling, app }: ModelsOptions): Promise<ResponseLimits> {
   const { limits } = (await app?.get()) ?? {}
   return {

@@ -1,4 +1,4 @@
-/** The contract of agent nodes, with a real model over HTTP: what it said is asked for once, and what it calls goes one way. */
+/** Contract of agent nodes with a model over HTTP: each response is requested once, and all calls use the pipeline. */
 import { afterEach, expect, it } from 'vitest'
 import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'

@@ -1,6 +1,6 @@
 /**
- * What runs the agent nodes of workflows. What the model says is kept before it is used, and each call is a step, so an agent
- * that goes on after a crash, or after a person answered, hears the same again and calls nothing twice.
+ * Runs workflow agent nodes. Model responses are stored before they are used and each call is a step, so an agent that
+ * resumes replays the same responses and repeats no call.
  */
 import {
   APICallError,
@@ -23,11 +23,11 @@ import { lossWarnings } from './selection-data.ts'
 
 export interface NodeAgentOptions {
   models: Pick<Models, 'open'> & Partial<Pick<Models, 'ceiling'>>
-  /** The most tokens that one node may use, whatever it says itself. @default none */
+  /** Maximum tokens per node. @default none */
   budget?: number | undefined
 }
 
-/** As much of a prompt as tools are chosen by. */
+/** Prompt length for tool selection. */
 const MAX_PROMPT_LENGTH = 100_000
 
 export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
@@ -52,7 +52,7 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
       const { output } = request
       const result = await generateText({
         ...settings,
-        // What was answered is kept: asking again is done where it is asked.
+        // Responses are stored, so retries happen inside the middleware.
         maxRetries: 0,
         ...(output ? { output: Output.object({ schema: jsonSchema(output) }) } : {}),
       })
@@ -79,7 +79,7 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
   return Object.assign(run, { problem, ceiling })
 }
 
-/** An answer that is none must not pass for one. */
+/** An incomplete answer must not count as complete. */
 function assertDone(
   steps: readonly StepResult<ToolSet>[],
   { node, ...limits }: GenerationLimits & { node: string },
@@ -103,7 +103,7 @@ const noAnswer = (node: string, reason = 'nothing') =>
 
 type Generated = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenerate']>>>
 
-/** Each answer of the model under its number; what was answered before is answered again. */
+/** Stores each model response under its number, and replays it on resume. */
 function recordResponses(request: AgentRequest, opened: OpenModel): LanguageModelMiddleware {
   let requestCount = 0
   return {
@@ -127,7 +127,7 @@ function recordResponses(request: AgentRequest, opened: OpenModel): LanguageMode
 const MAX_ATTEMPTS = 3
 const FIRST_PAUSE_MS = 500
 
-/** A provider that is busy is asked again. */
+/** Retries a busy provider with exponential backoff. */
 async function withRetries<T>(generate: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++)
     try {
@@ -139,7 +139,7 @@ async function withRetries<T>(generate: () => PromiseLike<T>, signal: AbortSigna
     }
 }
 
-/** As JSON: a file that is bytes becomes base64, which the SDK takes too. */
+/** Converts to JSON: bytes become base64, which the SDK also accepts. */
 const toJson = (value: object): JsonObject =>
   JSON.parse(
     JSON.stringify(value, (_, inner: unknown) =>

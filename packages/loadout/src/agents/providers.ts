@@ -1,4 +1,4 @@
-/** The packages of the providers, each an optional peer that is loaded when its models are asked for. */
+/** Provider packages: optional peer dependencies, loaded on first use. */
 import type { LanguageModel } from 'ai'
 import { HostError } from '../errors.ts'
 import type { ProviderFetch } from './model-fetch.ts'
@@ -13,7 +13,7 @@ export interface ProviderSettings {
   fetch?: ProviderFetch | undefined
 }
 
-/** Said here, so that no package looks for it, or for a key, in the environment. */
+/** Explicit, so that no package reads an address or a key from the environment. */
 const ADDRESSES = {
   anthropic: 'https://api.anthropic.com/v1',
   openai: 'https://api.openai.com/v1',
@@ -39,7 +39,7 @@ const PACKAGES: Readonly<Record<ModelProvider, { package: string; load: () => Pr
     package: '@ai-sdk/openai-compatible',
     load: async () => {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-      // A server of one's own often wants no key; without numbers there is no budget.
+      // Self-hosted servers often need no key; without usage there is no budget.
       return ({ apiKey, ...settings }) =>
         createOpenAICompatible({
           name: 'openai-compatible',

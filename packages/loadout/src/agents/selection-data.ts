@@ -1,4 +1,4 @@
-/** What is told of a selection: which tools, why, what they cost, what their schemas lost, and how many more there are. */
+/** Summary of a selection for clients: tools, reasons, costs, schema losses and the number of deferred tools. */
 import type { LostInTool } from '../ai/schema/form-schema.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { SelectionData } from '../schema/toolkit/selection.ts'
@@ -31,7 +31,7 @@ export function selectionData(
   }
 }
 
-/** A line a tool, for who reads lines: what its schema lost on the way to the model, the worst first. */
+/** One warning per tool about its schema losses, narrowing ones first. */
 export function lossWarnings(lost: readonly LostInTool[]): string[] {
   const byRef = Map.groupBy(lost, ({ ref }) => ref)
   return [...byRef].slice(0, MAX_LOST).map(([ref, losses]) => {

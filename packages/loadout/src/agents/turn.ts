@@ -1,13 +1,13 @@
 /**
- * A turn of a chat: something new is said, or the last answer is asked for again. What is asked again is in the thread already and
- * is not kept twice; what never came to be kept, because it was refused, is said as if it were new.
+ * Starts a chat turn: a new user message, or a regeneration of the last answer. A regenerated message is not stored
+ * again; a message that was rejected before it was stored is treated as new.
  */
 import { HostError } from '../errors.ts'
 import type { MessageView, UserPart } from '../schema/records/message.ts'
 import type { Messages } from '../threads/messages.ts'
 
 export interface RegenerateRequest {
-  /** The answer, or what it answers; by default the last. Ids that only the client knows tell nothing. */
+  /** The answer, or the message that it answers. @default the last one. Unknown ids are ignored. */
   messageId?: string | undefined
 }
 
@@ -20,13 +20,13 @@ export interface Turn {
 }
 
 export interface StartedTurn {
-  /** What the model hears; the last is what it answers. */
+  /** Messages for the model; it answers the last. */
   conversation: MessageView[]
-  /** What the answer takes the place of. */
+  /** Ids of the messages that the answer replaces. */
   instead: readonly string[]
 }
 
-/** Of a long conversation the model hears the last messages. */
+/** Maximum messages for the model. */
 const MAX_HISTORY = 60
 
 export async function startTurn({ userId, threadId, messages, userParts, again }: Turn): Promise<StartedTurn> {
@@ -38,7 +38,7 @@ export async function startTurn({ userId, threadId, messages, userParts, again }
   return { conversation: [...before, message], instead: [] }
 }
 
-/** Whether anything is said or called in an answer: one that fails at once tells only what was selected for it. */
+/** Whether an answer has text or calls; one that fails at once has only its selection. */
 export const isResponse = (parts: ReadonlyArray<{ type: string }>): boolean =>
   parts.some(({ type }) => !type.startsWith('data-') && type !== 'step-start')
 
