@@ -1,4 +1,4 @@
-/** The few assertions that contract suites need, without a test framework, so that a suite runs anywhere. */
+/** Assertions for contract suites without a test framework, so that a suite runs anywhere. */
 import { type ErrorCode, HostError } from '../errors.ts'
 
 export function check(condition: unknown, message: string): asserts condition {
@@ -11,7 +11,7 @@ export function equal(actual: unknown, expected: unknown, message: string): void
   if (a !== b) throw new Error(`${message}: expected ${b}, got ${a}`)
 }
 
-/** The work must fail with this code, and with no other. */
+/** The work must reject with this code. */
 export async function rejects(work: Promise<unknown>, code: ErrorCode, message: string): Promise<void> {
   const outcome = await work.then(
     () => 'no error',
@@ -20,7 +20,7 @@ export async function rejects(work: Promise<unknown>, code: ErrorCode, message: 
   if (outcome !== code) throw new Error(`${message}: expected ${code}, got ${outcome}`)
 }
 
-/** Waits until it is true. The time is a deadline for what never happens: no machine that works reaches it. */
+/** Waits until the condition is true. The deadline only bounds a case that never succeeds. */
 export async function eventually(condition: () => boolean, message: string, withinMs = 20_000): Promise<void> {
   const deadline = AbortSignal.timeout(withinMs)
   while (!condition()) {
@@ -29,7 +29,7 @@ export async function eventually(condition: () => boolean, message: string, with
   }
 }
 
-// Databases may give keys back in another order; that is not a difference.
+// Databases may return keys in another order.
 function stable(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

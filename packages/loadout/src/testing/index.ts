@@ -1,4 +1,4 @@
-/** Contract suites, for drivers of your own, and a model that says what a script tells it to. */
+/** Contract suites for custom drivers, and a scripted model server. */
 
 export type {
   ModelAnswer,

@@ -1,10 +1,10 @@
 import type { Storage } from '../storage/storage.ts'
 
-/** One promise of a contract, as something that runs and fails by throwing. */
+/** One contract case; it fails by throwing. */
 export interface SuiteCase {
   name: string
   run(): Promise<void>
 }
 
-/** Checks one promise on a fresh storage. A case waits up to `deadlineMs` for something that a broken driver never does. */
+/** Checks one case on a fresh storage. `deadlineMs` bounds waits for events that a broken driver never sends. */
 export type CaseBody = (storage: Storage, deadlineMs: number) => Promise<void>

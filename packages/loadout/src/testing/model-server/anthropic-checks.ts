@@ -1,9 +1,9 @@
-/** What Anthropic Messages refuses, with its words: headers, tools, references, and results that are missing. */
+/** Request checks of Anthropic Messages with its error messages: headers, tools, references and missing results. */
 import type { JsonObject } from '../../schema/json.ts'
 import { ApiProblem, isObject, type ModelRequest, objects } from './script.ts'
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
-/** A `tool_reference` takes shorter names than a tool has. */
+/** `tool_reference` takes shorter names than a tool may have. */
 const REFERENCED = /^[a-zA-Z0-9_-]{1,64}$/
 const MAX_TOOLS = 10_000
 const SEARCH = /^tool_search_tool_(bm25|regex)(_20251119)?$/
@@ -54,7 +54,7 @@ function checkMessages(messages: readonly JsonObject[]): void {
   })
 }
 
-/** Each call has its result in the message after it, and each result its call in the one before. */
+/** Each call needs its result in the next message, and each result its call in the previous one. */
 function checkPairs(messages: readonly JsonObject[], index: number): void {
   const idsIn = (message: JsonObject | undefined, { type, key }: { type: string; key: string }) =>
     objects(message?.content).flatMap((block) => (block.type === type ? [String(block[key])] : []))
@@ -74,7 +74,7 @@ function checkPairs(messages: readonly JsonObject[], index: number): void {
     )
 }
 
-/** What the provider did itself comes back whole: its call, and its result in the same message. */
+/** Provider searches must come back complete: the call and its result in the same message. */
 function checkOwnSearches(blocks: readonly JsonObject[], index: number): void {
   for (const { type, id, name } of blocks) {
     if (type !== 'server_tool_use' || !String(name).startsWith('tool_search_tool_')) continue
@@ -97,7 +97,7 @@ function checkReferences(messages: readonly JsonObject[], tools: readonly JsonOb
   }
 }
 
-/** The tools that a history loads. */
+/** Tools that a history loads. */
 export const referencedIn = (messages: readonly JsonObject[]) =>
   messages.flatMap(({ content }) => objects(content).flatMap(referencesIn))
 

@@ -1,6 +1,6 @@
 /**
- * Programs that Anthropic Messages runs: `code_execution` in a container, which waits wherever it calls a tool of the app. What
- * was said of them comes back as it was: callers, the container, and nothing but results while one waits.
+ * Provider-run programs of Anthropic Messages: `code_execution` in a container, which waits at every tool call. Callers
+ * and the container must come back unchanged, and a waiting program takes only results.
  */
 import type { JsonObject } from '../../schema/json.ts'
 import {
@@ -18,11 +18,11 @@ import {
 const VERSION = /^code_execution_\d{8}$/
 const EXPIRES = '2030-01-01T00:00:00Z'
 
-/** What the API knows of what it said. */
+/** State that the API keeps between requests. */
 export interface AnthropicMemory {
-  /** Programs, and the containers they run in. */
+  /** Containers by program id. */
   containers: Map<string, string>
-  /** Calls, and who made them. */
+  /** Callers by call id. */
   callers: Map<string, JsonObject>
 }
 
@@ -34,7 +34,7 @@ const blocksOf = (history: readonly JsonObject[]) => history.flatMap(({ content 
 const isProgramCall = ({ type, caller }: JsonObject) =>
   type === 'tool_use' && isObject(caller) && VERSION.test(String(caller.type))
 
-/** Which tools that are shown this one may call: the model itself, or a version of programs. */
+/** Visible tools that this caller may call: the model, or a code execution version. */
 export const callableBy = (caller: string, { tools }: ModelRequest, visible: ReadonlySet<string>) => {
   const names = tools.filter((tool) => callersOf(tool).includes(caller)).map(({ name }) => String(name))
   return new Set(names.filter((name) => visible.has(name)))
@@ -76,7 +76,7 @@ function checkContainer({ body, history }: ModelRequest, { containers }: Anthrop
     throw new ApiProblem(`container: the program '${waiting}' does not run in '${containerId}'.`)
 }
 
-/** The program that has no result yet. */
+/** Id of the program without a result. */
 export function waitingIn(history: readonly JsonObject[]): string | undefined {
   const blocks = blocksOf(history)
   const finished = new Set(
@@ -102,7 +102,7 @@ function checkCaller(
     throw new ApiProblem(`messages.${index}: \`caller.tool_id\` '${caller.tool_id}' names no \`server_tool_use\`.`)
 }
 
-/** While a program waits, there is nothing in the answer but results, and nothing in them but text. */
+/** While a program waits, the next message has only results, and these have only text. */
 function checkWaiting({ history }: ModelRequest, index: number): void {
   const programCalls = objects(history[index]?.content).filter(isProgramCall)
   const answer = objects(history[index + 1]?.content)
@@ -116,7 +116,7 @@ function checkWaiting({ history }: ModelRequest, index: number): void {
       throw new ApiProblem(`messages.${index + 1}: results of programmatic tool calls hold text only.`)
 }
 
-/** What a turn says of programs: those that end first, then what the model says, then those that call. */
+/** Blocks for the programs of a turn: ended ones before the text, calling ones after it. */
 export function programBlocks(turn: ModelTurn, { request, visible, newId, memory }: ReplyContext) {
   const ended: JsonObject[] = []
   const calling: JsonObject[] = []
@@ -134,7 +134,7 @@ export function programBlocks(turn: ModelTurn, { request, visible, newId, memory
     for (const call of program.calls ?? [])
       calling.push(callBlock(call, { newId, memory, caller: { type: version, tool_id: id } }))
     const result = resultBlock(id, program)
-    // One that begins and ends in one turn has its result behind it.
+    // A program that starts and ends in one turn has its result after its start.
     if (result) (program.code === undefined ? ended : calling).push(result)
   }
   return { ended, calling, container: containerFor(turn, { request, memory }) }
@@ -142,7 +142,7 @@ export function programBlocks(turn: ModelTurn, { request, visible, newId, memory
 
 export interface ReplyContext {
   request: ModelRequest
-  /** The tools that the model sees. */
+  /** Tools that the model sees. */
   visible: ReadonlySet<string>
   newId: NewId
   memory: AnthropicMemory

@@ -1,4 +1,4 @@
-/** Anthropic Messages: what a scripted turn looks like as a message, and as the events of a stream. */
+/** Anthropic Messages: a scripted turn as a message and as stream events. */
 import type { JsonObject } from '../../schema/json.ts'
 import { checkAnthropic, referencedIn, searchToolsOf } from './anthropic-checks.ts'
 import {
@@ -79,7 +79,7 @@ function messageOf(turn: ModelTurn, context: Omit<ReplyContext, 'visible'>): Jso
   }
 }
 
-/** What the provider searched and found by itself. A script that finds what is not deferred here is wrong. */
+/** Blocks of a provider search. Throws when the script finds a tool that is not deferred. */
 function searchBlocks(search: ScriptedSearch, request: ModelRequest, newId: NewId): JsonObject[] {
   const [tool] = searchToolsOf(request.tools)
   if (!tool) throw new Error('The request has no tool search of the provider.')
@@ -127,7 +127,7 @@ function startOf(block: JsonObject): JsonObject {
 function deltasOf(block: JsonObject): JsonObject[] {
   if (block.type === 'text') return pieces(String(block.text)).map((text) => ({ type: 'text_delta', text }))
   if (!TYPED.includes(String(block.type))) return []
-  // The first is empty, as the API sends it.
+  // The first delta is empty, as in the API.
   return ['', ...pieces(JSON.stringify(block.input))].map((partial_json) => ({
     type: 'input_json_delta',
     partial_json,

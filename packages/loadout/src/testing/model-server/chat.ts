@@ -1,4 +1,4 @@
-/** OpenAI Chat Completions: what it refuses, and what a scripted turn looks like as a completion and as its chunks. */
+/** OpenAI Chat Completions: its request checks, and a scripted turn as a completion and as chunks. */
 import type { JsonObject } from '../../schema/json.ts'
 import { checkName, checkParameters, checkToolList } from './responses-checks.ts'
 import {
@@ -44,7 +44,7 @@ function check({ body, tools, history }: ModelRequest): void {
   })
 }
 
-/** Calls are answered by the messages right after them, and nothing else is. */
+/** Tool messages must directly follow their calls, and answer all of them. */
 function checkTurn(messages: readonly JsonObject[], index: number): void {
   const message = messages[index] as JsonObject
   if (message.role === 'tool') {

@@ -1,4 +1,4 @@
-/** Gemini's `generateContent`: what it refuses, and what a scripted turn looks like as an answer and as its chunks. */
+/** Gemini `generateContent`: its request checks, and a scripted turn as a response and as chunks. */
 import type { JsonObject } from '../../schema/json.ts'
 import {
   type ApiForm,
@@ -18,7 +18,7 @@ export const GOOGLE_PATH = /^\/v1beta\/models\/([\w.-]+):(generateContent|stream
 
 const NAME = /^[A-Za-z_][\w.:-]{0,63}$/
 const MAX_TOOLS = 512
-/** What its reference lists of JSON Schema, and no more. */
+/** JSON Schema keywords that the API reference lists. */
 const KEYWORDS = new Set([
   '$id',
   '$defs',
@@ -77,7 +77,7 @@ function check({ history, tools, path }: ModelRequest): void {
   if (path.includes('/gemini-3')) checkSignatures(history)
 }
 
-/** Since Gemini 3, the first call of each step of the turn that goes on brings back the thought that led to it. */
+/** Since Gemini 3, the first call of each step in the current turn must have its thought signature. */
 function checkSignatures(history: readonly JsonObject[]): void {
   const from = history.findLastIndex(({ role, parts }) => role === 'user' && objects(parts).some(({ text }) => text))
   for (const content of history.slice(from + 1)) {
@@ -128,7 +128,7 @@ function answerOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonObj
   }
 }
 
-/** Texts come in pieces, a call whole; why it stopped and what it cost with the last. */
+/** Text is split into pieces; a call is one chunk. The last chunk has the finish reason and the usage. */
 function chunksOf(answer: JsonObject): StreamEvent[] {
   const { candidates, usageMetadata, ...about } = answer
   const [candidate = {}] = objects(candidates)

@@ -1,4 +1,4 @@
-/** What OpenAI Responses refuses, with its words: tools, namespaces, and outputs that are missing. */
+/** Request checks of OpenAI Responses with its error messages: tools, namespaces and missing outputs. */
 import type { JsonObject } from '../../schema/json.ts'
 import { ApiProblem, isObject, type ModelRequest, objects } from './script.ts'
 
@@ -73,7 +73,7 @@ const CALLS: Readonly<Record<string, string>> = {
   tool_search_call: 'tool_search_output',
 }
 
-/** Each call that the app answers is answered, and each answer has its call. */
+/** Each client call needs an output, and each output its call. */
 function checkPairs(history: readonly JsonObject[]): void {
   const ids = (type: string) =>
     history.flatMap((item) => (item.type === type && item.call_id ? [String(item.call_id)] : []))
@@ -89,7 +89,7 @@ function checkPairs(history: readonly JsonObject[]): void {
   }
 }
 
-/** A call of a tool that is in a namespace comes back with it. */
+/** A call of a namespaced tool must come back with its namespace. */
 function checkNamespaces(request: ModelRequest): void {
   request.history.forEach((item, index) => {
     if (item.type !== 'function_call' || item.namespace !== undefined) return
@@ -109,11 +109,11 @@ const outputsIn = (history: readonly JsonObject[]) =>
     item.type === 'tool_search_output' || item.type === 'additional_tools' ? objects(item.tools) : [],
   )
 
-/** The tools that a history loads. */
+/** Tools that a history loads. */
 export const loadedIn = (history: readonly JsonObject[]) =>
   functionsIn(outputsIn(history)).map(({ name }) => String(name))
 
-/** Where a tool is: a namespace, one of its own where it was loaded alone, or the default one, which has no name. */
+/** Namespace of a tool; its own name when it was loaded alone; undefined for the default namespace. */
 export function namespaceOf(
   name: string,
   { tools, history }: Pick<ModelRequest, 'tools' | 'history'>,

@@ -1,4 +1,4 @@
-/** Programs that OpenAI Responses runs: what a turn says of them, and what must come back as it was. */
+/** Provider-run programs of OpenAI Responses: items of a turn, and checks that they come back unchanged. */
 import type { JsonObject } from '../../schema/json.ts'
 import {
   ApiProblem,
@@ -11,11 +11,11 @@ import {
   type ScriptedCall,
 } from './script.ts'
 
-/** What the API knows of what it said. */
+/** State that the API keeps between requests. */
 export interface ResponsesMemory {
-  /** Programs by their call id. */
+  /** Programs by call id. */
   programs: Map<string, JsonObject>
-  /** Calls of programs, and who made them. */
+  /** Callers by call id. */
   callers: Map<string, JsonObject>
 }
 
@@ -26,7 +26,7 @@ const callersOf = ({ allowed_callers: callers }: JsonObject): unknown[] =>
 const isOn = (tools: readonly JsonObject[]) => tools.some(({ type }) => type === 'programmatic_tool_calling')
 const isProgram = (caller: unknown): caller is JsonObject => isObject(caller) && caller.type === 'program'
 
-/** Which tools that are shown this one may call: of the request, and of what a search brought. */
+/** Visible tools that this caller may call, from the request and from search outputs. */
 export const callableBy = (
   caller: 'direct' | 'programmatic',
   { tools, history }: ModelRequest,
@@ -99,7 +99,7 @@ function checkAnswer(
     })
 }
 
-/** The program that has no output yet. */
+/** Id of the program without an output. */
 function waitingIn(history: readonly JsonObject[]): string | undefined {
   const finished = new Set(history.flatMap((item) => (item.type === 'program_output' ? [item.call_id] : [])))
   const started = history.flatMap((item) => (item.type === 'program' ? [String(item.call_id)] : []))
@@ -108,15 +108,15 @@ function waitingIn(history: readonly JsonObject[]): string | undefined {
 
 export interface ReplyContext {
   request: ModelRequest
-  /** The tools that the model sees. */
+  /** Tools that the model sees. */
   visible: ReadonlySet<string>
   newId: NewId
   memory: ResponsesMemory
-  /** The item of a call. */
+  /** Builds the item of a call. */
   callItem(call: ScriptedCall): JsonObject
 }
 
-/** What a turn says of programs: those that end first, then what the model says, then those that call. */
+/** Items for the programs of a turn: ended ones before the text, calling ones after it. */
 export function programItems(turn: ModelTurn, { request, visible, newId, memory, callItem }: ReplyContext) {
   const ended: JsonObject[] = []
   const calling: JsonObject[] = []
@@ -139,7 +139,7 @@ export function programItems(turn: ModelTurn, { request, visible, newId, memory,
     if (output === undefined && error === undefined) continue
     const base = { id: newId('progout'), type: 'program_output', call_id, result: error ?? output }
     const result = { ...base, status: error === undefined ? 'completed' : 'incomplete' }
-    // One that begins and ends in one turn has its result behind it.
+    // A program that starts and ends in one turn has its result after its start.
     if (code === undefined) ended.push(result)
     else calling.push(result)
   }

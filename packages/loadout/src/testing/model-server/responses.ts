@@ -1,4 +1,4 @@
-/** OpenAI Responses: what a scripted turn looks like as a response, and as the events of a stream. Items are remembered. */
+/** OpenAI Responses: a scripted turn as a response and as stream events. Items are stored for later requests. */
 import type { JsonObject } from '../../schema/json.ts'
 import { checkResponses, functionsIn, loadedIn, namespaceOf } from './responses-checks.ts'
 import { callableBy, checkPrograms, programItems, type ResponsesMemory } from './responses-programs.ts'
@@ -17,7 +17,7 @@ import {
   usageOf,
 } from './script.ts'
 
-/** What the API keeps unless it is told not to: items by their id, and what a response was about. */
+/** Stored state, unless `store` is false: items by id, and the history of each response. */
 interface Memory extends ResponsesMemory {
   items: Map<string, JsonObject>
   responses: Map<string, JsonObject[]>
@@ -145,7 +145,7 @@ function callItem(call: ScriptedCall, request: ModelRequest, newId: NewId): Json
   }
 }
 
-/** The app finds, or the provider finds among what the request defers; then it brings the definitions along. */
+/** A client search has only the call; a provider search also has the definitions of its hits. */
 function searchItems(search: ScriptedSearch, request: ModelRequest, newId: NewId): JsonObject[] {
   const tool = request.tools.find(({ type }) => type === 'tool_search')
   if (!tool) throw new Error('The request has no tool_search.')

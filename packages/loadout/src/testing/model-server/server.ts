@@ -1,7 +1,7 @@
 /**
- * A model that says what a script tells it to, over real HTTP on loopback, for Anthropic Messages, OpenAI Responses,
- * OpenAI Chat Completions and Gemini. Requests are checked as those APIs document it: what they would refuse is refused with their
- * status and body, and uses no step of the script. A step whose `expect` throws is refused too, and `done()` tells.
+ * Scripted model over real HTTP on loopback for Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and
+ * Gemini. Requests are validated as the APIs document: an invalid request gets their status and body and uses no step.
+ * A step whose `expect` throws is rejected too, and `done()` reports it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,30 +26,30 @@ import {
 
 export interface ModelServer extends AsyncDisposable {
   url: string
-  /** What the official SDKs take as `baseURL`: Anthropic's has no version in it, OpenAI's has. */
+  /** `baseURL` for the official SDKs: Anthropic's has no version, OpenAI's has. */
   baseUrl: { anthropic: string; openai: string; aiSdkAnthropic: string; google: string }
-  /** All that came, also what was refused. */
+  /** All requests, including rejected ones. */
   requests: RecordedRequest[]
-  /** Throws where a request was refused by an `expect` or met no step, or where steps are left. */
+  /** Throws when an `expect` failed, a request had no step, or steps are left. */
   done(): void
   close(): Promise<void>
 }
 
 export interface RecordedRequest extends ModelRequest {
-  /** What it was answered with; 0 while it is not. */
+  /** Response status; 0 while pending. */
   status: number
-  /** Why it was refused. */
+  /** Rejection reason. */
   refused?: string
-  /** Who asked went away before all was said. */
+  /** The client disconnected before the end. */
   aborted?: true
 }
 
 export interface ModelServerOptions {
-  /** The one key that is taken. @default any */
+  /** The only accepted key. @default any */
   apiKey?: string
-  /** Larger requests are refused. @default 32 MB */
+  /** Maximum request size in bytes. @default 32 MB */
   maxBytes?: number
-  /** Milliseconds between the events of a stream. @default none */
+  /** Delay between stream events in ms. @default none */
   paceMs?: number
 }
 
@@ -66,7 +66,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
   const steps = createSteps(script, failures)
   const forms = createForms()
 
-  // Imported when it is needed: suites of the same entry run in a browser too.
+  // Imported lazily: suites of the same entry also run in browsers.
   const { createServer } = await import('node:http')
   const http = createServer(async (incoming, outgoing) => {
     outgoing.on('error', () => {})
@@ -147,7 +147,7 @@ function createSteps(script: ModelScript, failures: Error[]) {
   }
   return {
     remaining: () => (typeof script === 'function' ? 0 : Math.max(0, script.length - used)),
-    /** The answer, in the form of the API: what cannot be said in it is a mistake of the script. */
+    /** Answer in the API's format; a turn that the API cannot express is an error in the script. */
     async next(request: ModelRequest, form: ApiForm): Promise<JsonObject | RawAnswer> {
       try {
         const answer = await answerTo(request)
@@ -229,7 +229,7 @@ async function send(outgoing: ServerResponse, { form, request, answer, paceMs }:
   for (const event of form.events(answer, request)) {
     if (outgoing.destroyed) break
     outgoing.write(eventText(event))
-    // Each in a packet of its own, as far as that can be had: a reader must not rely on whole events.
+    // One packet per event where possible; readers must not rely on whole events.
     await new Promise((resolve) => (paceMs === undefined ? setImmediate(resolve) : setTimeout(resolve, paceMs)))
   }
   outgoing.end()

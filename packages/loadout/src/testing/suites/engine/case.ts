@@ -1,10 +1,10 @@
-/** What cases of engines are made of. */
+/** Shared types and helpers of the engine suite. */
 import type { Engine, RunEnd, RunWork, StepWork } from '../../../runs/engine.ts'
 import type { RunRow, StepRow } from '../../../schema/records/run.ts'
 
 export interface EngineProcess {
   engine: Engine
-  /** Ends it as a crash does: its runs are left as they are, and others see that it is gone. */
+  /** Ends the process like a crash: its runs stay as they are, and its lease expires. */
   kill(): Promise<void>
   close(): Promise<void>
 }
@@ -12,7 +12,7 @@ export interface EngineProcess {
 export interface EngineEnvironment {
   start(options: {
     works: Partial<Record<RunRow['kind'], RunWork>>
-    /** Questions that have their answer. */
+    /** Answered approval requests. */
     resolvedApprovals: ReadonlySet<string>
   }): Promise<EngineProcess>
   close(): Promise<void>
@@ -25,7 +25,7 @@ export const forever = () => new Promise<never>(() => {})
 export const done = (output: unknown): RunEnd => ({ status: 'completed', output })
 export const START = { userId: 'ann', kind: 'program', input: { a: 1 } } as const
 
-/** Waits until the log of a run has so many steps, however long a write takes. */
+/** Waits until the log of a run has these step statuses. */
 export async function logged({ engine }: EngineProcess, runId: string, steps: readonly StepRow['status'][]) {
   for (let attempt = 0; attempt < 500; attempt++) {
     const found = (await engine.get('ann', runId)).steps.map(({ status }) => status)

@@ -1,4 +1,4 @@
-/** Steps of workflows: with names in place of numbers, and taken over from other runs. */
+/** Engine cases for workflow steps: named steps, and steps reused from other runs. */
 import type { ActiveRun, StepWork } from '../../../runs/engine.ts'
 import { equal, eventually } from '../../check.ts'
 import { at, done, forever, later, logged, type Make, START } from './case.ts'

@@ -1,4 +1,4 @@
-/** Runs and the processes that work on them. */
+/** Engine cases for runs in several processes. */
 import type { RunWork } from '../../../runs/engine.ts'
 import { equal, eventually } from '../../check.ts'
 import { done, type EngineProcess, later, type Make, START } from './case.ts'

@@ -1,6 +1,6 @@
 /**
- * The contract of engines, as cases that any driver must pass: `for (const { name, run } of engineSuite(open)) …`. A case
- * makes as many processes as it needs over one fresh place; one that is killed does nothing more, and says nothing of it.
+ * Engine contract as cases for any driver: `for (const { name, run } of engineSuite(open)) …`. A case starts processes
+ * in one fresh environment; a killed process does nothing more.
  */
 
 import type { ActiveRun, RunEnd, RunWork, StepResult, StepWork } from '../../../runs/engine.ts'
@@ -269,7 +269,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
   },
 }
 
-/** What a step that stands makes of its run. */
+/** Run result for the outcome of a step. */
 function toRunEnd(answer: Awaited<ReturnType<ActiveRun['log']['step']>>): RunEnd {
   if ('stands' in answer) return { status: answer.stands }
   check('value' in answer, 'a value')

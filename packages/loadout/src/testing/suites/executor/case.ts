@@ -1,4 +1,4 @@
-/** What the cases of the executor's suite have in common: a bridge of little functions, and programs run over it. */
+/** Shared helpers of the executor suite: a bridge with small functions, and program runs. */
 import type {
   Bridge,
   BridgeCall,
@@ -20,7 +20,7 @@ export interface RunOptions extends ExecuteOptions {
   bridge?: Partial<Bridge>
 }
 
-/** Answers `echo` with its arguments, `fail` with an error, and the rest with null, each a second after the one before. */
+/** Answers `echo` with its arguments, `fail` with an error and others with null; each answer is one second later. */
 export async function answer(call: BridgeCall): Promise<BridgeResult> {
   const at = NOW + 1000 * (call.seq + 1)
   if (call.name === 'fail')
@@ -55,7 +55,7 @@ export async function failure(executor: Executor, source: string, options: RunOp
   throw new Error(`It did not fail: ${JSON.stringify(execution).slice(0, 300)}`)
 }
 
-/** It ends with this code, and reports that it took no less than the limit. */
+/** Asserts that a program ends with this code and reports at least the limit as its duration. */
 export async function ends(
   executor: Executor,
   source: string,

@@ -1,4 +1,4 @@
-/** Limits: each ends the program with its own error, when it is reached and not before. */
+/** Executor cases for limits: each ends the program with its own error exactly when it is reached. */
 import type { BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
 import { type ExecutorCase, ends, failure, NOW, run, same, value, wait } from './case.ts'

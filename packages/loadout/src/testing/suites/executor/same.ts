@@ -1,4 +1,7 @@
-/** The same program with the same answers does the same: its time, its randomness, its timers, and where it stands after a pause. */
+/**
+ * Executor cases for determinism: the same program with the same answers repeats its time, randomness and timers, also
+ * after a pause.
+ */
 import type { BridgeCall, BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
 import { answer, type ExecutorCase, failure, NOW, run, same, value } from './case.ts'
@@ -39,7 +42,7 @@ export const sameCases: Record<string, ExecutorCase> = {
       const every = setInterval(() => { if (++ticks === 3) clearInterval(every) }, 100)
       await new Promise((resolve) => setTimeout(resolve, 60_000))
       return { order, ticks, slept: Date.now() - ${NOW} }`
-    // Who waited would end with this limit.
+    // A program that waited in real time would reach this limit.
     const limits = { wallMs: 50_000 }
     same(await value(executor, source, { limits }), { order: ['early', 'late'], ticks: 3, slept: 60_000 })
     const race = `

@@ -1,6 +1,6 @@
 /**
- * The contract of what runs a program, as cases that any driver must pass: `for (const { name, run } of executorSuite(open)) …`.
- * The cases share an executor, as programs do. They use no test framework, so they run in Node, in a browser and in your CI.
+ * Executor contract as cases for any driver: `for (const { name, run } of executorSuite(open)) …`. The cases share an
+ * executor, like programs do. They use no test framework, so they run in Node, in a browser and in your CI.
  */
 import type { BridgeCall, BridgeResult, Executor } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
@@ -67,7 +67,7 @@ const cases: Record<string, ExecutorCase> = {
     const call = (made: BridgeCall) =>
       new Promise<BridgeResult>((resolve) => {
         waiting.push(() => resolve({ value: made.seq, at: NOW }))
-        // Answered only when all are here, and the last first.
+        // Resolved in reverse order once all calls arrived.
         if (waiting.length === 3) setTimeout(() => waiting.toReversed().map((go) => go()))
       })
     const source = `

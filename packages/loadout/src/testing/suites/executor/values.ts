@@ -1,4 +1,4 @@
-/** What goes out of a program and into it: JSON, made and read so that nothing else can come along. */
+/** Executor cases for values that enter and leave a program: only JSON passes. */
 import type { BridgeCall, BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
 import { answer, type ExecutorCase, failure, NOW, same, value } from './case.ts'

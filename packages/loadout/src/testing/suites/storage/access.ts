@@ -1,4 +1,4 @@
-/** The part of the storage contract that says who may see and change what. */
+/** Storage cases for access control. */
 import { APP_OWNER } from '../../../schema/ids.ts'
 import type { Access, Transaction } from '../../../storage/storage.ts'
 import { equal, rejects } from '../../check.ts'
@@ -158,7 +158,7 @@ export const accessCases: Record<string, CaseBody> = {
       await forbidden(signIn, 'a change at sign-in', (tx) => tx.update('threads', id, { set: { title: 'x' } }))
       await forbidden(signIn, 'a deletion at sign-in', (tx) => tx.delete('threads', id))
     }
-    // The database role of system callers has this table for others of them.
+    // The database role of system callers has access to this table for other callers.
     const introspection: Access = { caller: 'introspection', userId: 'ann' }
     await forbidden(introspection, 'keys listed by an introspection', (tx) => tx.list('apiKeys'))
     await forbidden(introspection, 'a key read by an introspection', (tx) => tx.get('apiKeys', key.keyId))

@@ -1,4 +1,4 @@
-/** The part of the storage contract that says what happens when something is wrong: rows, operations, watchers, ends. */
+/** Storage cases for faults: invalid rows, failed operations, throwing watchers and closed storages. */
 import type { Change, Row } from '../../../storage/storage.ts'
 import { check, equal, eventually, rejects } from '../../check.ts'
 import type { CaseBody } from '../../suite-case.ts'

@@ -1,4 +1,4 @@
-/** Valid rows to store, each told apart by what is given. */
+/** Valid rows for storage tests, with overrides. */
 import { newId } from '../../../schema/ids.ts'
 import type { Row } from '../../../storage/storage.ts'
 

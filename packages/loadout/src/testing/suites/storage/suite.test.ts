@@ -1,4 +1,4 @@
-/** A suite is worth what it finds: each driver here is broken on purpose, and the suite must say so. */
+/** Tests of the suite itself: each driver here is broken on purpose, and the suite must fail. */
 import { describe, expect, it } from 'vitest'
 import { HostError } from '../../../errors.ts'
 import type { Backend } from '../../../storage/kv/backend.ts'
@@ -37,7 +37,7 @@ const withTransaction = (change: (tx: Transaction, access: Access) => Partial<Tr
       }),
   }))
 
-/** What is broken, and a case that must find it. */
+/** Broken drivers, and the case that must fail. */
 const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
   'a read by id that forgets the owner': {
     open: fromBackend((backend) => ({

@@ -1,6 +1,6 @@
 /**
- * The storage contract, as cases that any driver must pass: `for (const { name, run } of storageSuite(open)) …`.
- * A case gets a fresh, empty storage. It uses no test framework, so it runs in Node, in a browser and in your CI.
+ * Storage contract as cases for any driver: `for (const { name, run } of storageSuite(open)) …`. Each case gets a
+ * fresh, empty storage. It uses no test framework, so it runs in Node, in a browser and in your CI.
  */
 import type { Change, Storage } from '../../../storage/storage.ts'
 import { check, equal, eventually, rejects } from '../../check.ts'
@@ -354,7 +354,7 @@ const cases: Record<string, CaseBody> = {
   },
 }
 
-/** Every case over storages that `open` makes; each is closed when its case ends. */
+/** Runs every case on a storage from `open` and closes it afterwards. */
 export function storageSuite(
   open: () => Promise<Storage> | Storage,
   { deadlineMs = 20_000 }: { deadlineMs?: number } = {},

@@ -1,4 +1,4 @@
-/** Valid rows of who can sign in, each told apart by what is given. */
+/** Valid rows of users and sign-ins for storage tests, with overrides. */
 import { newId } from '../../../schema/ids.ts'
 import type { Row } from '../../../storage/storage.ts'
 
