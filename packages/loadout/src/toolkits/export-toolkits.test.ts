@@ -226,7 +226,7 @@ describe('an exported and reimported config', () => {
           expect(again.entries.every((entry) => entry.status === 'updated')).toBe(true)
           expect(await wholeToolkits(host)).toEqual(before)
         }),
-        { numRuns: process.env.LOADOUT_PROVE === 'full' ? 300 : 50 },
+        { numRuns: process.env.LOADOUT_PROVE === 'full' ? 300 : 30 },
       )
     })
 })
