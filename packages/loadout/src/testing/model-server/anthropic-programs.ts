@@ -117,7 +117,7 @@ function checkWaiting({ history }: ModelRequest, index: number): void {
 }
 
 /** Blocks for the programs of a turn: ended ones before the text, calling ones after it. */
-export function programBlocks(turn: ModelTurn, { request, visible, newId, memory }: ReplyContext) {
+export function programBlocks(turn: ModelTurn, { request, visible, newId, memory }: AnthropicContext) {
   const ended: JsonObject[] = []
   const calling: JsonObject[] = []
   const version = versionIn(request.tools)
@@ -140,7 +140,7 @@ export function programBlocks(turn: ModelTurn, { request, visible, newId, memory
   return { ended, calling, container: containerFor(turn, { request, memory }) }
 }
 
-export interface ReplyContext {
+export interface AnthropicContext {
   request: ModelRequest
   /** Tools that the model sees. */
   visible: ReadonlySet<string>
@@ -173,7 +173,7 @@ function resultBlock(id: string, { output, error }: ScriptedProgram): JsonObject
 
 function containerFor(
   turn: ModelTurn,
-  { request, memory }: Pick<ReplyContext, 'request' | 'memory'>,
+  { request, memory }: Pick<AnthropicContext, 'request' | 'memory'>,
 ): JsonObject | null {
   const last = [...memory.containers.values()].at(-1)
   const id = containerOf(request.body) ?? (turn.programs?.length ? last : undefined)

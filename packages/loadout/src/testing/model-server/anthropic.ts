@@ -2,12 +2,12 @@
 import type { JsonObject } from '../../schema/json.ts'
 import { checkAnthropic, referencedIn, searchToolsOf } from './anthropic-checks.ts'
 import {
+  type AnthropicContext,
   type AnthropicMemory,
   callableBy,
   callBlock,
   checkPrograms,
   programBlocks,
-  type ReplyContext,
 } from './anthropic-programs.ts'
 import {
   type ApiForm,
@@ -41,7 +41,7 @@ export function anthropicForm(newId: NewId): ApiForm {
   }
 }
 
-function messageOf(turn: ModelTurn, context: Omit<ReplyContext, 'visible'>): JsonObject {
+function messageOf(turn: ModelTurn, context: Omit<AnthropicContext, 'visible'>): JsonObject {
   const { request, newId, memory } = context
   const found = (turn.searches ?? []).flatMap((search) => search.found ?? [])
   const undeferred = request.toolNames.filter((name) => !request.deferredNames.includes(name))

@@ -106,7 +106,7 @@ function waitingIn(history: readonly JsonObject[]): string | undefined {
   return started.findLast((id) => !finished.has(id))
 }
 
-export interface ReplyContext {
+export interface ResponsesContext {
   request: ModelRequest
   /** Tools that the model sees. */
   visible: ReadonlySet<string>
@@ -117,7 +117,7 @@ export interface ReplyContext {
 }
 
 /** Items for the programs of a turn: ended ones before the text, calling ones after it. */
-export function programItems(turn: ModelTurn, { request, visible, newId, memory, callItem }: ReplyContext) {
+export function programItems(turn: ModelTurn, { request, visible, newId, memory, callItem }: ResponsesContext) {
   const ended: JsonObject[] = []
   const calling: JsonObject[] = []
   for (const { id, code, calls = [], output, error } of turn.programs ?? []) {

@@ -14,7 +14,7 @@ export type ExecutorCase = (executor: Executor) => Promise<void>
 
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 
-export interface RunOptions extends ExecuteOptions {
+export interface ProgramOptions extends ExecuteOptions {
   input?: Json
   seed?: string
   bridge?: Partial<Bridge>
@@ -34,7 +34,7 @@ export const FUNCTIONS = {
   '': ['search', 'describe'],
 }
 
-export function run(executor: Executor, source: string, options: RunOptions = {}): Promise<Execution> {
+export function run(executor: Executor, source: string, options: ProgramOptions = {}): Promise<Execution> {
   const { input, seed = 'seed', bridge, limits, signal } = options
   return executor.execute(
     { source, input, seed, now: NOW },
@@ -43,13 +43,13 @@ export function run(executor: Executor, source: string, options: RunOptions = {}
   )
 }
 
-export async function value(executor: Executor, source: string, options: RunOptions = {}): Promise<Json> {
+export async function value(executor: Executor, source: string, options: ProgramOptions = {}): Promise<Json> {
   const execution = await run(executor, source, options)
   if (execution.status === 'completed') return execution.value
   throw new Error(`It did not complete: ${JSON.stringify(execution)}`)
 }
 
-export async function failure(executor: Executor, source: string, options: RunOptions = {}) {
+export async function failure(executor: Executor, source: string, options: ProgramOptions = {}) {
   const execution = await run(executor, source, options)
   if (execution.status === 'failed') return { ...execution.error, execution }
   throw new Error(`It did not fail: ${JSON.stringify(execution).slice(0, 300)}`)
@@ -59,7 +59,7 @@ export async function failure(executor: Executor, source: string, options: RunOp
 export async function ends(
   executor: Executor,
   source: string,
-  options: RunOptions & { code: string; limitMs: number },
+  options: ProgramOptions & { code: string; limitMs: number },
 ) {
   const { code, execution } = await failure(executor, source, options)
   const { usage } = execution
