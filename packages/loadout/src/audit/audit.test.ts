@@ -1,4 +1,4 @@
-/** The log over a storage: what is recorded is stored once, in one chain; what fails is tried again; what goes is gone. */
+/** The log over a storage: each entry is stored once in one chain, failures are retried, erased data is gone. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { HostError } from '../errors.ts'

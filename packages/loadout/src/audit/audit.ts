@@ -1,6 +1,7 @@
 /**
- * What happened: every call, and every change of configuration, credentials, grants and pins. An entry is safe when
- * `record` returns (or resolves); it then goes to the database behind, as a link of one chain. `strict` waits for that.
+ * Audit log of every call and every change of configuration, credentials, grants and pins. An entry is durable when
+ * `record` returns or resolves; the shipper then writes it to the database as a link of one hash chain. With `strict`,
+ * `record` waits for the database.
  */
 import type { ToolkitSecrets } from '../connections/known-secrets.ts'
 import type { HostError } from '../errors.ts'
@@ -23,57 +24,57 @@ import {
 import { chainBetween, chainEnds, eraseUser, pruneBefore, pruneTo } from './retention.ts'
 
 export interface Audit {
-  /** Safe when it returns, or resolves. Throws `audit-unavailable` where it cannot be kept. */
+  /** Durable when it returns or resolves. Throws `audit-unavailable` if the entry cannot be written. */
   record(input: AuditInput): void | Promise<void>
-  /** The newest first. What this process recorded just now is among them. */
+  /** Entries, newest first, including those that this process recorded just now. */
   list(
     reader: AuditReader,
     filter?: AuditFilter,
     page?: AuditPage,
   ): Promise<{ items: AuditView[]; nextCursor?: string }>
-  /** The same as a file, piece by piece. */
+  /** The entries as a file, in chunks. */
   export(reader: AuditReader, format: ExportFormat, filter?: AuditFilter): AsyncIterable<string>
-  /** Whether the log is whole, and where it is not. */
+  /** Verifies the hash chain and reports the first invalid row. */
   verify(): Promise<ChainVerdict>
-  /** Removes a person from it. Says from how many lines. */
+  /** Erases a user from the log. Returns the number of changed entries. */
   erase(userId: string): Promise<number>
-  /** Removes what is older. Says how many lines. */
+  /** Deletes older entries. Returns their number. */
   prune(olderThan: Date): Promise<number>
-  /** Resolves when all that was recorded before is stored. */
+  /** Resolves when all entries recorded so far are in the database. */
   flush(): Promise<void>
 }
 
-/** What only the host needs of it. */
+/** Members that only the host uses. */
 export interface RunningAudit extends Audit {
   readonly calls: CallAudit
-  /** How many lines of this process the database does not have yet. */
+  /** Number of entries of this process that are not in the database yet. */
   unshipped(): number
-  /** Takes over what dead processes left, and begins to keep the operator's retention. */
+  /** Recovers journals of dead processes and starts the retention timer. */
   start(): Promise<void>
   close(): Promise<void>
 }
 
 export interface AuditOptions {
-  /** Where entries wait for the database. `fileJournal()` of `@loadout/core/node` outlives the process. */
+  /** Buffers entries until the database has them. `fileJournal()` of `@loadout/core/node` survives the process. */
   journal?: Journal
-  /** Waits for the database before a call is made. @default true without a journal, where the storage outlives the process */
+  /** Waits for the database before a call is made. @default true without a journal, if the storage is persistent */
   strict?: boolean
-  /** How many lines are kept. @default 10_000 in memory, 2_000 in a browser, else all */
+  /** Maximum number of entries. @default 10_000 in memory, 2_000 in a browser, otherwise unlimited */
   maxRows?: number
-  /** Told of what keeps the log from the database. */
+  /** Receives errors that keep entries from the database. */
   onProblem?: (error: HostError) => void
 }
 
 export interface AuditDeps extends AuditOptions {
   storage: Storage
   secrets: Pick<ToolkitSecrets, 'list'>
-  /** How long the operator keeps the log; undefined is for ever. */
+  /** Retention period in days; undefined keeps entries forever. */
   retentionDays(): Promise<number | undefined>
 }
 
 const DAY_MS = 86_400_000
 const READ_FLUSH_MS = 2000
-/** In storages that look at every row of a user for every change of one. */
+/** These storages scan all rows of a user on every write, so their log is capped. */
 const MAX_ROWS: Readonly<Record<string, number>> = { memory: 10_000, indexeddb: 2000 }
 
 export function createAudit(deps: AuditDeps): RunningAudit {
@@ -96,7 +97,7 @@ export function createAudit(deps: AuditDeps): RunningAudit {
     if (strict) return Promise.resolve(written).then(() => shipper.flush())
     return written
   }
-  // A reader wants what just happened, but not an error, or to wait long, because of it.
+  // Readers see recent entries, but a slow or failing database must not fail or delay the read.
   const settled = () => within(READ_FLUSH_MS, shipper.flush())
   const retention = keepRetention(storage, deps)
   return {
@@ -132,7 +133,7 @@ export function createAudit(deps: AuditDeps): RunningAudit {
   }
 }
 
-/** Once at the start and then every day. */
+/** Prunes at the start and then once a day. */
 function keepRetention(storage: Storage, { retentionDays, onProblem }: AuditDeps) {
   let timer: ReturnType<typeof setInterval> | undefined
   const prune = async () => {
@@ -150,7 +151,7 @@ function keepRetention(storage: Storage, { retentionDays, onProblem }: AuditDeps
   }
 }
 
-/** Lets the oldest go a good part at a time. */
+/** Prunes only when the log exceeds `maxRows` by 25 %, so that most writes prune nothing. */
 function trimmer(storage: Storage, maxRows: number): (end: ChainEnd) => void {
   let from: number | undefined
   return ({ seq }) => {

@@ -1,6 +1,7 @@
 /**
- * What is remembered of a call: its intent before the server sees it, its outcome after. A call that never came so far has
- * the outcome alone, with what the intent would have told. No text of an error or a result is kept, only codes and sizes.
+ * Audit entries of calls: the intent before the server receives a call, and the outcome after it. A call that never
+ * reached its server has only the outcome entry, which then contains the intent fields. Entries contain error codes and
+ * sizes, never the text of an error or a result.
  */
 import type { ToolkitSecrets } from '../connections/known-secrets.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -13,7 +14,7 @@ import { jsonSize } from '../util/byte-size.ts'
 import { type AuditInput, CALL_ACTION } from './entry.ts'
 import { createRedactor } from './redact/redact-arguments.ts'
 
-/** A call, as it was asked for. */
+/** A call as it was requested. */
 export interface AuditedCall {
   callId: string
   userId: string
@@ -26,21 +27,21 @@ export interface AuditedCall {
   runId?: string | undefined
 }
 
-/** What is known of it so far. */
+/** Details of a call that pipeline stages have found so far. */
 export interface CallDetails {
-  /** The toolkit that was found. */
+  /** The resolved toolkit. */
   stored?: StoredToolkit | undefined
   inputSchema?: JsonObject | undefined
   decision?: Decision | undefined
-  /** Of its arguments. */
+  /** Warnings about the arguments. */
   warnings?: readonly string[] | undefined
-  /** In bytes, where somebody measured them. */
+  /** In bytes, if a stage measured them. */
   argumentSize?: number | undefined
 }
 
 export interface AuditedOutcome {
   status: string
-  /** Whether its intent was recorded. */
+  /** Whether the intent entry was recorded. */
   reached: boolean
   durationMs: number
   errorCode?: ErrorCode | undefined
@@ -49,25 +50,25 @@ export interface AuditedOutcome {
 }
 
 export interface CallAudit {
-  /** All of the arguments, with nothing but secrets hidden: what a person is asked about. */
+  /** Redacts only secrets and cuts nothing: for approval requests. */
   show(call: Pick<AuditedCall, 'arguments' | 'userId'>, details: CallDetails): JsonObject | Promise<JsonObject>
-  /** As much of the arguments as is kept. */
+  /** Redacts secrets and cuts the arguments to the size that the log stores. */
   mask(call: Pick<AuditedCall, 'arguments' | 'userId'>, details: CallDetails): JsonObject | Promise<JsonObject>
-  /** Safe when it returns, or resolves. Throws where it cannot be kept: then the call must not be made. */
+  /** Durable when it returns or resolves. If it throws, the call must not be made. */
   intent(call: AuditedCall, details: CallDetails): void | Promise<void>
   outcome(call: AuditedCall, details: CallDetails, outcome: AuditedOutcome): void | Promise<void>
-  /** The outcome of a call whose user went meanwhile: that there was one. */
+  /** Records an outcome without its user, who was removed during the call. */
   removedUserOutcome(outcome: AuditedOutcome): void | Promise<void>
 }
 
 export interface CallAuditDeps {
-  /** With `follows`, what it follows is safe already, and it may be lost with the process. */
+  /** `follows` marks an outcome whose intent is durable: the entry may be lost with the process. */
   record(input: AuditInput, follows?: boolean): void | Promise<void>
   secrets: Pick<ToolkitSecrets, 'list'>
 }
 
 const NONE: readonly string[] = []
-/** A tool that was not found has no schema to tell which of its arguments are secret: any may be. */
+/** An unknown tool has no schema that marks secrets, so all its arguments count as secret. */
 const UNKNOWN = { additionalProperties: { writeOnly: true } }
 
 export function createCallAudit({ record, secrets }: CallAuditDeps): CallAudit {
@@ -115,7 +116,7 @@ export function createCallAudit({ record, secrets }: CallAuditDeps): CallAudit {
 }
 
 function entryFields(call: AuditedCall, { stored }: CallDetails, outcome: string): AuditInput {
-  // What was not found has only the name that was asked for.
+  // An unknown toolkit only has the requested name.
   const toolkit = stored?.toolkit.id ?? call.toolkit.slice(0, 100)
   return {
     userId: call.userId,

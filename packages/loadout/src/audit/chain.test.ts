@@ -1,4 +1,4 @@
-/** Whatever is changed, taken, added or moved in the log is found; a person who goes and lines that expire are not. */
+/** The chain detects every change, removal, insertion and move; erasing users and pruning keep it valid. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../schema/ids.ts'
@@ -94,7 +94,7 @@ describe('the audit chain', () => {
           expect(await verifyChain(rows.with(index, stored), { head: end })).toMatchObject({ ok: true })
           const verdict = await verifyChain(changed, { head: end })
           expect(verdict.ok).toBe(false)
-          // It is told where: at that row, or at the one after it where its own hash was changed.
+          // The reported row is the changed one, or the next one if only its hash changed.
           if (!verdict.ok && field !== 'auditId')
             expect([auditIdOf(index + 1), auditIdOf(index + 2)]).toContain(verdict.auditId)
         },

@@ -1,17 +1,17 @@
 /**
- * The chain: every row's hash covers the hash before it, its place, its entry, its time, its action and a hash of all the
- * rest. That hash of the rest is salted; when a person is erased the rest and the salt go, and what stays proves that
- * nothing was added, taken or moved, but tells nothing. Rows that retention took away end in an anchor.
+ * Hash chain of the log. The hash of a row covers the hash of the previous row, its sequence number, entry ID, time,
+ * action and a salted hash of all other fields. Erasing a user deletes these fields and the salt, so the remaining row
+ * still proves its position but reveals nothing. Pruned rows end at an anchor.
  */
 
 import { APP_OWNER } from '../schema/ids.ts'
 import type { AuditRow } from '../schema/records/audit.ts'
 import type { AuditContent } from './entry.ts'
 
-/** A hash as 64 hexadecimal digits, at once or later. */
+/** SHA-256 as 64 hexadecimal digits, synchronous or asynchronous. */
 export type Sha256 = (text: string) => string | Promise<string>
 
-/** One end of a stretch of the chain. */
+/** One end of a section of the chain. */
 export interface ChainEnd {
   seq: number
   hash: string
@@ -21,12 +21,12 @@ export const GENESIS: ChainEnd = { seq: 0, hash: '0'.repeat(64) }
 
 const DIGITS = 15
 
-/** Padded, so that ids sort as the chain does. */
+/** Padded, so that IDs sort in chain order. */
 export const auditIdOf = (seq: number) => `audt_${String(seq).padStart(DIGITS, '0')}`
 
 export const seqOf = (auditId: string) => Number(auditId.slice('audt_'.length))
 
-/** For wherever there is WebCrypto. Node has a faster one, which `fileJournal` lends. */
+/** Uses WebCrypto. `fileJournal` provides a faster hash on Node. */
 export async function webSha256(text: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
   let hex = ''
@@ -34,7 +34,7 @@ export async function webSha256(text: string): Promise<string> {
   return hex
 }
 
-/** A row without its place: what can be worked out before the place is known. */
+/** A row without its sequence number, so that it can be hashed before the transaction. */
 export type SealedContent = AuditContent & Pick<AuditRow, 'salt' | 'contentHash'>
 
 export async function sealContents(contents: readonly AuditContent[], sha256: Sha256): Promise<SealedContent[]> {
@@ -48,7 +48,7 @@ export async function sealContents(contents: readonly AuditContent[], sha256: Sh
   }))
 }
 
-/** The rows that follow `end`. */
+/** Links rows to `end`. */
 export async function chainRows(
   contents: readonly SealedContent[],
   end: ChainEnd,
@@ -67,7 +67,7 @@ export async function chainRows(
   return { rows, end: { seq, hash: prevHash } }
 }
 
-/** What stays of a row when its person goes. */
+/** The part of a row that stays when its user is erased. */
 export function erasedRow(row: AuditRow): AuditRow {
   return { ...row, ...ERASED, userId: APP_OWNER, salt: null }
 }
@@ -85,8 +85,8 @@ const ERASED = {
 export type ChainVerdict = { ok: true; rows: number } | { ok: false; rows: number; auditId: string; reason: string }
 
 /**
- * Whether the rows, in their order, are the chain from after `anchor` to `head`. Rows up to the anchor are passed over:
- * retention has let them go. Without a head, the end is not looked at.
+ * Verifies that the rows form the chain from after `anchor` to `head`. Rows up to the anchor are skipped because they
+ * may be pruned already. Without a head, the end is not verified.
  */
 export async function verifyChain(
   rows: AsyncIterable<AuditRow> | Iterable<AuditRow>,
@@ -129,7 +129,7 @@ function contentText(salt: string, row: AuditContent): string {
   return JSON.stringify([salt, userId, source, threadId, runId, callId, ref, outcome, canonical(detailJson)])
 }
 
-/** The same text whatever the order of keys. By hand, for it is done for every line. */
+/** JSON with sorted keys. Hand-written because it runs for every entry. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`

@@ -1,7 +1,6 @@
 /**
- * One line of the log before it has its place in the chain. It is made on the way of a call, so making one is cheap; what
- * it holds is bounded and has no secret in it. What a row could not store is mended here, never refused: a line that is
- * too odd to be kept must not keep others from it.
+ * A log entry before it has a position in the chain. Entries are created during calls, so creation is cheap. Values
+ * that a database would reject are sanitized instead of refused: one odd entry must not block others.
  */
 import { z } from 'zod'
 import { APP_OWNER, ownerId } from '../schema/ids.ts'
@@ -10,7 +9,7 @@ import type { AuditRow } from '../schema/records/audit.ts'
 
 const optional = z.string().nullable()
 
-/** As it stands in a journal: one line of JSON. */
+/** Journal format: one line of JSON. */
 export const auditEntry = z.strictObject({
   entryId: z.string().min(1).max(100),
   userId: z.string(),
@@ -27,26 +26,26 @@ export const auditEntry = z.strictObject({
 })
 export type AuditEntry = z.infer<typeof auditEntry>
 
-/** What somebody wants to be remembered. */
+/** Input of `record`. */
 export interface AuditInput {
-  /** Who did it, or '' for the app itself. Nobody else is named, so that a person can be removed. */
+  /** The acting user, or '' for the app. An entry names no other user, so that a user can be erased. */
   userId: string
   /** `toolkit_registered`, `grant_revoked`, … */
   action: string
-  /** `mcp:{toolkitId}` where it is about one. */
+  /** `mcp:{toolkitId}` for entries about a toolkit. */
   source?: string | undefined
   threadId?: string | undefined
   runId?: string | undefined
   callId?: string | undefined
   ref?: string | undefined
   outcome?: string | undefined
-  /** Redacted already. */
+  /** Must be redacted by the caller. */
   detail?: JsonObject | undefined
 }
 
 export const CALL_ACTION = 'mcp_tool_call'
 const MAX_TEXT_LENGTH = 400
-/** A larger detail is not kept: what is made here is bounded long before this. */
+/** A larger detail is replaced by its length. Details are bounded long before this limit. */
 const MAX_DETAIL_LENGTH = 16_384
 
 export function newEntry(entryId: string, input: AuditInput): AuditEntry {
@@ -65,10 +64,10 @@ export function newEntry(entryId: string, input: AuditInput): AuditEntry {
   }
 }
 
-/** What of a row an entry fills. */
+/** The columns of a row that come from an entry. */
 export type AuditContent = Omit<AuditRow, 'auditId' | 'prevHash' | 'contentHash' | 'salt' | 'hash'>
 
-/** An entry as it can be stored. */
+/** Converts an entry to columns that every database accepts. */
 export function contentOf(entry: AuditEntry): AuditContent {
   const text = (value: string | null) => (value === null ? null : storableText(value).slice(0, MAX_TEXT_LENGTH))
   return {
@@ -86,14 +85,14 @@ export function contentOf(entry: AuditEntry): AuditContent {
   }
 }
 
-/** No NUL and no half character: databases refuse both. */
+/** Replaces NUL and lone surrogates, which databases reject. */
 export const storableText = (text: string) =>
   (text.includes('\0') ? text.replaceAll('\0', '\u2400') : text).toWellFormed()
 
 function storableDetail(detail: JsonObject): JsonObject {
   const text = JSON.stringify(detail)
   if (text.length > MAX_DETAIL_LENGTH) return { cut: text.length }
-  // Escapes are how JSON writes what a database refuses; most lines have none.
+  // JSON escapes the characters that a database rejects; most entries have none.
   return /\\u(0000|d[89a-f])/i.test(text) ? (sanitizeJson(detail) as JsonObject) : detail
 }
 

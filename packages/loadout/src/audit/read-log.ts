@@ -1,13 +1,13 @@
-/** Reads the log: a user their own lines, an operator everyone's; page by page, the newest first, or as a file. */
+/** Reads the log in pages, newest first, or exports it. Users read their own entries, operators all entries. */
 
 import type { AuditRow, AuditView } from '../schema/records/audit.ts'
 import type { Access, ListQuery, Storage } from '../storage/storage.ts'
 
-/** Who reads: a user, or an operator for everyone. */
+/** A user, or an operator who reads all entries. */
 export type AuditReader = { userId: string } | { everyone: true }
 
 export interface AuditFilter {
-  /** Only of this user; for operators. */
+  /** Entries of one user; for operators. */
   userId?: string | undefined
   action?: string | undefined
   toolkit?: string | undefined
@@ -17,13 +17,13 @@ export interface AuditFilter {
   callId?: string | undefined
   from?: Date | undefined
   to?: Date | undefined
-  /** Of calls: who asked for them (`direct`, `code`, `workflow`) and what was decided. Told by the line that has the arguments. */
+  /** Caller (`direct`, `code`, `workflow`) and decision of a call. Only the entry with the arguments has them. */
   caller?: string | undefined
   decision?: string | undefined
 }
 
 export interface AuditPage {
-  /** The last id of the page before. */
+  /** ID of the last entry of the previous page. */
   cursor?: string | undefined
   /** @default 100 */
   limit?: number | undefined
@@ -33,7 +33,7 @@ export type ExportFormat = 'csv' | 'jsonl'
 
 const PAGE = 100
 const EXPORT_PAGE = 1000
-/** How many lines are looked at for one page, where only their detail tells whether they are meant. */
+/** Maximum number of entries scanned per page when filtering by a field of `detail`. */
 const MAX_SCANNED = 10_000
 
 export async function listLog(
@@ -45,14 +45,14 @@ export async function listLog(
   if (caller !== undefined || decision !== undefined) return listFiltered(storage, reader, { filter, page })
   const { cursor: after, limit = PAGE } = page
   const query = { ...queryOf(reader, filter), ...(after === undefined ? {} : { after }), limit: limit + 1 }
-  // One more than asked for tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const rows = await storage.transaction(accessOf(reader), (tx) => tx.list('audit', query))
   const items = rows.slice(0, limit).map(viewOf)
   const last = rows.length > limit ? items.at(-1) : undefined
   return { items, ...(last ? { nextCursor: last.id } : {}) }
 }
 
-/** No storage looks into a detail: lines are read and left away. A page may be short, and still have a next one. */
+/** Filters by fields of `detail`, which no storage can query. A page may be short and still have a next page. */
 async function listFiltered(
   storage: Storage,
   reader: AuditReader,
@@ -74,7 +74,7 @@ async function listFiltered(
   return { items, ...(cursor === undefined ? {} : { nextCursor: cursor }) }
 }
 
-/** Line by line, so that a log of any length fits through. */
+/** Streams page by page, so that memory use does not depend on the length of the log. */
 export async function* exportLog(
   storage: Storage,
   reader: AuditReader,
@@ -127,7 +127,7 @@ export function viewOf(row: AuditRow): AuditView {
   }
 }
 
-/** Lines for a spreadsheet. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** Columns of the CSV export. */
 const COLUMNS = [
   'id',
   'at',
@@ -152,7 +152,7 @@ export function csvRow(item: AuditView): string {
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // Also behind spaces and signs that some programs leave away before they look.
+  // A spreadsheet would run such a cell as a formula, also after leading spaces or control characters.
   const safe = /^[\s\0]*[=+\-@\t\r|%＝＋－＠]/.test(text) ? `'${text}` : text
   return /[",\r\n';\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

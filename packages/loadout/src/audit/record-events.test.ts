@@ -1,4 +1,4 @@
-/** Changes in the log say what changed and who did it, where it is known; and a person who goes is out of them too. */
+/** Log entries of changes name the change and the actor; erasing a user erases these entries too. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'

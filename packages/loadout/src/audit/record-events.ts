@@ -1,4 +1,4 @@
-/** Changes of configuration, credentials, grants and pins, as the host tells of them. Names of things, never secrets. */
+/** Records host events about configuration, credentials, grants and pins. Entries contain names, never secrets. */
 import type { Emitter, HostEvent } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { AuditInput } from './entry.ts'
@@ -83,14 +83,14 @@ const RECORDED: EventRecorders = {
 
 const names = (fields: readonly string[]) => fields.slice(0, 50).map((field) => field.slice(0, 100))
 
-/** Who did it: the operator, of what is everyone's. Their own lines are theirs, and lose them when they go. */
+/** The acting user: the operator for app-wide changes. Their entries are erased with them. */
 const actorOf = (event: HostEvent) => ('actor' in event ? (event.actor ?? event.userId) : event.userId)
 
-/** Until the returned function is called. */
+/** Records events until the returned function is called. */
 export function recordEvents(events: Emitter, record: (input: AuditInput) => void | Promise<void>): () => void {
   return events.on((event) => {
     const toInput = RECORDED[event.type] as ((event: HostEvent) => Omit<AuditInput, 'userId'>) | undefined
-    // Where it cannot be stored now, the shipper tells so and tries again.
+    // The shipper reports the error and retries.
     if (toInput) void Promise.resolve(record({ userId: actorOf(event), ...toInput(event) })).catch(() => {})
   })
 }

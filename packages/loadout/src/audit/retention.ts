@@ -1,7 +1,7 @@
 /**
- * What leaves the log. A person who goes: their lines stay as links of the chain, with nothing in them. What is older than
- * the operator keeps: a beginning of the chain goes, and an anchor says where it now begins. The anchor is set before the
- * rows are deleted, so that who stops in between leaves a chain that holds.
+ * Removes data from the log. Erasing a user keeps their rows as empty links of the chain. Pruning deletes rows older
+ * than the retention period and moves the anchor. The anchor moves before the rows are deleted, so that an interruption
+ * leaves a valid chain.
  */
 
 import { APP_OWNER } from '../schema/ids.ts'
@@ -14,7 +14,7 @@ const PRUNE_PAGE = 5000
 const caller = 'audit-shipping'
 const ACCESS = { caller, userId: APP_OWNER } as const
 
-/** How many lines lost their person. */
+/** Erases a user. Returns the number of changed rows. */
 export async function eraseUser(storage: Storage, userId: string): Promise<number> {
   if (userId === APP_OWNER) return 0
   await touchHead(storage)
@@ -30,13 +30,13 @@ export async function eraseUser(storage: Storage, userId: string): Promise<numbe
   }
 }
 
-/** What is being shipped now is stored after this; what is shipped later finds the note of who went. */
+/** Updates the head to wait for a running shipment; later shipments see the removal note. */
 async function touchHead(storage: Storage): Promise<void> {
   const updatedAt = new Date()
   await storage.transaction(ACCESS, (tx) => tx.update('auditHeads', 'head', { set: { updatedAt } }))
 }
 
-/** How many lines went. */
+/** Deletes rows older than a date. Returns their number. */
 export async function pruneBefore(storage: Storage, olderThan: Date): Promise<number> {
   const { anchor, head } = await chainEnds(storage)
   const [first] = await storage.transaction(ACCESS, (tx) =>
@@ -45,7 +45,7 @@ export async function pruneBefore(storage: Storage, olderThan: Date): Promise<nu
   return pruneTo(storage, first ? seqOf(first.auditId) - 1 : head.seq)
 }
 
-/** Takes away the lines up to this place. */
+/** Deletes the rows up to a sequence number. */
 export async function pruneTo(storage: Storage, seq: number): Promise<number> {
   const { anchor } = await chainEnds(storage)
   if (seq > anchor.seq) await storage.transaction(ACCESS, (tx) => moveAnchor(tx, seq))
@@ -74,7 +74,7 @@ async function deleteRows(storage: Storage, userId: string, rows: readonly Audit
   })
 }
 
-/** Where the chain begins and ends. */
+/** The anchor and the head of the chain. */
 export function chainEnds(storage: Storage): Promise<{ anchor: ChainEnd; head: ChainEnd }> {
   return storage.transaction({ caller: 'audit-reading', userId: APP_OWNER }, async (tx) => {
     const head = (await tx.get('auditHeads', 'head')) ?? GENESIS
@@ -83,14 +83,14 @@ export function chainEnds(storage: Storage): Promise<{ anchor: ChainEnd; head: C
   })
 }
 
-/** The rows after one place up to another, in the order of the chain. */
+/** Rows between two ends, in chain order. */
 export async function* chainBetween(storage: Storage, from: ChainEnd, to: ChainEnd): AsyncGenerator<AuditRow> {
   for (let after = auditIdOf(from.seq); ; ) {
     const page = await storage.transaction({ caller: 'audit-reading' }, (tx) =>
       tx.list('audit', { after, limit: PAGE * 2 }),
     )
     for (const row of page) {
-      // What was added since the end was read is not looked at.
+      // Rows added after the head was read are not verified.
       if (row.auditId > auditIdOf(to.seq)) return
       yield row
     }

@@ -1,4 +1,4 @@
-/** What a journal keeps, through ends of processes, torn lines, full disks and others who look at the same folder. */
+/** Durability of a file journal: crashes, torn lines, full disks and several processes in one folder. */
 import { spawnSync } from 'node:child_process'
 import {
   appendFileSync,

@@ -1,12 +1,12 @@
 /**
- * A journal of files in a folder, for Node: every process appends to a file of its own, a line of JSON an entry. A write
- * is done when the kernel has it, so it outlives this process, whatever ends that; a file's name says whose it is.
+ * Journal of files in a folder, for Node. Each process appends JSON lines to its own file. A write is done when the
+ * kernel has it, so it survives the end of the process. The file name identifies the owner.
  *
- * - What is shipped is noted beside the file. A file that is full is followed by the next, and removed once it is shipped.
- * - A file whose process is gone is taken over by renaming it: of many who try, one succeeds.
- * - A process of this machine is known by its number and its birth. Of others, as in another container on the same
- *   volume, only the time of their last sign is known; a process that gave none for long looks whether its file was taken
- *   before it writes again.
+ * - The shipped offset is stored next to the file. A full file is followed by a new one and deleted after shipping.
+ * - A file of a dead process is taken over by renaming it: of several processes, one succeeds.
+ * - Processes of this machine are identified by PID and start time. For others, for example in another container on the
+ *   same volume, only the time of the last heartbeat is known. A process without recent heartbeats checks that it still
+ *   owns its file before it writes.
  */
 import { createHash, hash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -19,20 +19,20 @@ import type { Journal, JournalBatch } from './journal.ts'
 import { JournalFile, type ReadEntries } from './journal-file.ts'
 
 export interface FileJournalOptions {
-  /** The folder. Several processes may share one. */
+  /** Folder of the journal. Several processes may share it. */
   dir: string
-  /** When a file is followed by the next. @default 4_194_304 */
+  /** Size in bytes at which a new file starts. @default 4_194_304 */
   fileBytes?: number
-  /** Told of lines that cannot be read: a process was ended, or a disk was full, in the middle of one. */
+  /** Receives the number of unreadable lines, for example after a crash or on a full disk. */
   onDamage?: (damage: { file: string; lines: number }) => void
 }
 
 const FILE_BYTES = 4 * 1024 * 1024
 const HEARTBEAT_MS = 5000
 const STALE_MS = 60_000
-/** One batch of four is of what dead processes left, so that neither waits for the other for ever. */
+/** Every fourth batch comes from recovered files, so that neither kind starves. */
 const RECOVERED_EVERY = 4
-/** A turn that ends many calls writes in pieces. */
+/** Flush threshold in characters within one turn of the event loop. */
 const MAX_FOLLOWING = 65_536
 const NAME = /^(?<machine>[0-9a-f]{12})-(?<pid>\d+)-(?<birth>\d*)-(?<token>[0-9a-f]{8})-(?<index>\d+)\.journal$/
 
@@ -48,14 +48,14 @@ class FolderJournal implements Journal {
   readonly #machine = machineOf()
   readonly #owner: string
   #index = 0
-  /** The last one is written to. */
+  /** The last file is the one that is written to. */
   #own: JournalFile[] = []
   #recovered: JournalFile[] = []
   #reads = 0
   #retry = false
   #heartbeatAt = 0
   #heartbeatTimer: ReturnType<typeof setInterval> | undefined
-  /** Lines for the next write, at the end of this turn at the latest. */
+  /** Lines for the next write, which happens before the current turn of the event loop ends. */
   #following = ''
   #pendingFlush: NodeJS.Immediate | undefined
 
@@ -94,14 +94,14 @@ class FolderJournal implements Journal {
       if (!from || name.startsWith(this.#owner) || !this.#isDead(name, from)) continue
       const path = this.#newPath()
       try {
-        // Its note follows; where that is lost, the lines are looked for in the database one by one.
+        // If the offset file is lost, the shipper looks up each entry in the database.
         renameSync(join(this.#dir, name), path)
         rename(join(this.#dir, `${name}.shipped`), `${path}.shipped`)
         this.#recovered.push(JournalFile.open(path))
         this.#startHeartbeat()
         recovered++
       } catch (error) {
-        // Another process was first.
+        // Another process recovered the file first.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unavailable(this.#dir, error)
       }
     }
@@ -128,7 +128,7 @@ class FolderJournal implements Journal {
     }
   }
 
-  /** What cannot be written now is written with the next line that can. */
+  /** Entries that cannot be written now are written with the next append. */
   #flushFollowing(): void {
     clearImmediate(this.#pendingFlush)
     this.#pendingFlush = undefined
@@ -136,7 +136,7 @@ class FolderJournal implements Journal {
     try {
       this.#write(this.#following)
     } catch {
-      // Whoever appends next is told.
+      // The next `append` throws the error.
     }
   }
 
@@ -171,7 +171,7 @@ class FolderJournal implements Journal {
     const last = this.#own.at(-1)
     if (!last) return this.#next()
     if (last.size >= this.#fileBytes) return this.#next()
-    // After a long silence it may have been taken for dead.
+    // After a long pause another process may have taken the file over.
     if (performance.now() - this.#heartbeatAt > HEARTBEAT_MS * 2 && !this.#heartbeat(last)) return this.#next()
     return last
   }
@@ -193,7 +193,7 @@ class FolderJournal implements Journal {
     this.#heartbeatTimer.unref()
   }
 
-  /** Shows that its process lives. Whether the file is still ours. */
+  /** Updates the heartbeat. Returns whether this process still owns the file. */
   #heartbeat(file: JournalFile): boolean {
     this.#heartbeatAt = performance.now()
     if (file.touch()) return true
@@ -239,13 +239,13 @@ function isAlive(pid: number, birth: string): boolean {
   return startTimeOf(pid) === birth
 }
 
-// Linux tells a process's start; elsewhere a live pid has to be enough.
+// Only Linux provides the start time; elsewhere a live PID is sufficient.
 function startTimeOf(pid: number): string {
   const stat = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
 }
 
-/** Where a number means the same process: this machine, since its start, and this container. */
+/** Scope in which a PID identifies a process: this machine since boot, and this container. */
 function machineOf(): string {
   const boot = readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
   const space = readOr('', () => readlinkSync('/proc/self/ns/pid'))

@@ -1,14 +1,14 @@
-/** One file of a journal: appended to by its process, read from where the last shipment ended, a torn line passed over. */
+/** One journal file: appended by its process and read from the shipped offset. Torn lines are skipped. */
 import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type AuditEntry, auditEntry } from '../entry.ts'
 
 export interface ReadEntries {
   entries: AuditEntry[]
-  /** How many lines were read, the damaged ones counted. */
+  /** Number of lines read, including damaged ones. */
   lines: number
   damaged: number
-  /** Where the next reading begins, once these are shipped. */
+  /** Offset of the next read, once these entries are shipped. */
   end: number
 }
 
@@ -23,7 +23,7 @@ export class JournalFile {
   #note: number | undefined
   #size: number
   #shipped: number
-  /** A write was cut off and could not be taken back: the next begins a line of its own. */
+  /** A partial write could not be truncated: the next write starts a new line. */
   #torn = false
 
   private constructor(path: string, fd: number) {
@@ -58,7 +58,7 @@ export class JournalFile {
     let written = 0
     try {
       written = writeSync(this.#fd, text)
-      // A disk that fills up takes a part; the rest is tried once more, for the error that says why.
+      // A full disk accepts a part of the write; the second attempt provides the error.
       if (written < bytes) written += writeSync(this.#fd, Buffer.from(text).subarray(written))
       if (written < bytes) throw Object.assign(new Error('The line was cut off.'), { code: 'ENOSPC' })
       return written
@@ -82,11 +82,11 @@ export class JournalFile {
     const length = Math.min(READ_BYTES, this.#size - this.#shipped)
     if (length <= 0) return result
     let bytes = readAt(this.#fd, this.#shipped, length)
-    // A line longer than a reading is not ours, but must not stop what comes after it.
+    // A foreign line that is longer than the read buffer must not block later entries.
     if (!bytes.includes(LINE_END)) bytes = readAt(this.#fd, this.#shipped, this.#size - this.#shipped)
     for (let start = 0; start < bytes.length && result.lines < limit; ) {
       const lineEnd = bytes.indexOf(LINE_END, start)
-      // The rest of a whole file that has no end of line is a torn line; the rest of a reading is read next time.
+      // At the end of the file, a rest without a line end is torn; in the middle, it is read next time.
       if (lineEnd < 0 && this.#shipped + bytes.length < this.#size) break
       const stop = lineEnd < 0 ? bytes.length : lineEnd
       if (stop > start) addLine(result, bytes.toString('utf8', start, stop))
@@ -100,14 +100,14 @@ export class JournalFile {
     this.#shipped = Math.max(this.#shipped, end)
     try {
       this.#note ??= openSync(`${this.#path}.shipped`, 'w', 0o600)
-      // Of one length, so that a note is never half of an old one.
+      // Fixed length, so that an overwrite never leaves digits of an older offset.
       writeSync(this.#note, String(this.#shipped).padStart(NOTE_DIGITS, '0'), 0)
     } catch {
-      // Without it the next process looks for each line in the database; nothing is stored twice.
+      // Without the offset file, the next process looks up each entry in the database; nothing is stored twice.
     }
   }
 
-  /** Shows that its process lives; false where it was taken away from it. */
+  /** Updates the heartbeat. Returns false if another process took the file over. */
   touch(): boolean {
     const now = new Date()
     try {
@@ -155,14 +155,14 @@ function readNote(path: string): number {
     const fd = openSync(path, 'r')
     const note = readAt(fd, 0, NOTE_DIGITS).toString('utf8')
     closeSync(fd)
-    // Half a note would be a place inside a line.
+    // A partial offset would point into a line.
     return note.length === NOTE_DIGITS && /^\d+$/.test(note) ? Number(note) : 0
   } catch {
     return 0
   }
 }
 
-/** Whether the path still names the file that is open. */
+/** Whether the path still refers to the open file. */
 function isSameFile(fd: number, path: string): boolean {
   const open = fstatSync(fd)
   let pathFd: number

@@ -1,12 +1,12 @@
 /**
- * Where entries wait until the database has them. The contract:
+ * Journal: buffers entries until the database has them. The contract:
  *
- * - When `append` returns (or its promise resolves) the entry outlives a `kill -9` of this process; one that cannot be
- *   kept throws `audit-unavailable`, so that what it would have told of does not happen.
- * - What `follow` is given is kept soon: with the next append, or when this turn of the event loop ends. It is for what may
- *   be lost with the process, because what it follows is safe: the outcome of a call whose intent is kept.
- * - `read` gives the oldest entries that are not marked as shipped, the same ones until `shipped` is called.
- * - What a dead process left behind is found by `recover`, by one living process alone.
+ * - When `append` returns or resolves, the entry survives a `kill -9` of this process. If the entry cannot be written,
+ *   `append` throws `audit-unavailable`, so that the recorded action does not happen.
+ * - `follow` writes with the next append, or at the end of this turn of the event loop. It is for entries that may be
+ *   lost with the process: the outcome of a call whose intent is durable.
+ * - `read` returns the oldest unshipped entries, and the same ones until `shipped` is called.
+ * - `recover` takes over the entries of a dead process. Exactly one live process succeeds.
  *
  * An entry may be read twice, by this process or a later one; the shipper stores it once.
  */
@@ -16,11 +16,11 @@ import type { AuditEntry } from '../entry.ts'
 
 export interface JournalBatch {
   entries: AuditEntry[]
-  /** How many of them this process appended, the unreadable ones counted. */
+  /** Number of entries that this process appended, including unreadable ones. */
   own: number
-  /** Whether the database may have some of them already. */
+  /** Whether the database may already have some of the entries. */
   maybeStored: boolean
-  /** The database has them. */
+  /** Marks the batch as stored. */
   shipped(): void
 }
 
@@ -28,22 +28,22 @@ export interface Journal {
   append(entry: AuditEntry): void | Promise<void>
   follow(entry: AuditEntry): void | Promise<void>
   read(limit: number): JournalBatch | undefined
-  /** Takes over what dead processes left. Says how many files that were. */
+  /** Takes over journals of dead processes. Returns the number of files. */
   recover(): Promise<number>
-  /** Frees what it holds. What was not shipped stays for the next process. */
+  /** Releases resources. Unshipped entries stay for the next process. */
   close(): void
-  /** A faster hash than the web's, where the journal has one to lend. */
+  /** Optional hash that is faster than WebCrypto. */
   readonly sha256?: Sha256
 }
 
 const MAX_PENDING = 100_000
 
 /**
- * Entries in memory. It keeps the contract only together with `strict`, where an append waits for the commit, or with a
- * storage that does not outlive the process either.
+ * In-memory journal. It fulfills the contract only with `strict`, where an append waits for the commit, or with a
+ * storage that does not survive the process either.
  */
 export function memoryJournal(): Journal {
-  // As text, as a file would have it: what the caller does to its objects afterwards is not told.
+  // Serialized, so that later changes to the entry object are not stored.
   let pending: string[] = []
   let failed = false
   const append = (entry: AuditEntry) => {
@@ -58,7 +58,7 @@ export function memoryJournal(): Journal {
       if (pending.length === 0) return undefined
       const entries = pending.slice(0, limit).map((line): AuditEntry => JSON.parse(line))
       const maybeStored = failed
-      // Read again without having been shipped: the last attempt may have been stored all the same.
+      // A second read without `shipped` means that the last commit may have succeeded.
       failed = true
       return {
         entries,

@@ -1,4 +1,4 @@
-/** When entries leave for the database: soon when it is quiet, at the latest after a while when it never is. */
+/** Batching: entries are shipped soon in a pause, and after a maximum delay without one. */
 import { afterEach, expect, it } from 'vitest'
 import { newId } from '../../schema/ids.ts'
 import { memory } from '../../storage/memory.ts'

@@ -1,8 +1,8 @@
 /**
- * Takes entries from the journal to the database, in batches, as one unbroken chain over all processes. A batch is one
- * transaction: the head of the chain is compared and set, then the rows are inserted. Who finds another head works out its
- * rows anew. While the database is away nothing is lost: the journal is the queue, and memory holds one batch. Lines of
- * users who went are stored without them: that is looked up under the head's lock, which who erases them takes too.
+ * Moves entries from the journal to the database, in batches, as one unbroken chain over all processes. A batch is one
+ * transaction: compare-and-set the head of the chain, then insert the rows. After a conflict, the rows are linked again
+ * to the new head. While the database is unavailable the journal is the queue, and memory holds one batch. Entries of
+ * removed users are stored without the user: the removal is read under the lock of the head, which erasing takes too.
  */
 import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
@@ -25,26 +25,28 @@ export interface ShipperDeps {
   storage: Storage
   journal: Journal
   sha256: Sha256
-  /** Told of what keeps the log from the database. */
+  /** Receives errors that keep entries from the database. */
   onProblem(error: HostError): void
-  /** Told how far the chain goes. */
+  /** Receives the new end of the chain. */
   onShipped?: ((end: ChainEnd) => void) | undefined
-  /** How long an entry waits for others. @default 200 */
+  /** Batching delay in ms. @default 200 */
   everyMs?: number | undefined
-  /** How long it waits at most while more come: calls go first, for the journal has it. @default 5000 */
+  /**
+   * Maximum delay in ms while more entries arrive. Calls have priority, because the entries are durable. @default 5000
+   */
   mostMs?: number | undefined
-  /** How many make a batch. @default 500 */
+  /** Batch size. @default 500 */
   batch?: number | undefined
 }
 
 export interface Shipper {
-  /** How many entries of this process are not stored yet. */
+  /** Number of entries of this process that are not stored yet. */
   readonly waiting: number
-  /** An entry was appended. */
+  /** Reports an appended entry. */
   poke(): void
-  /** Resolves when all that was appended before is stored; rejects where it cannot be now. */
+  /** Resolves when all entries appended so far are stored; rejects if the database fails. */
   flush(): Promise<void>
-  /** Takes over what dead processes left, and goes on looking for it. */
+  /** Recovers journals of dead processes, now and periodically. */
   start(): Promise<void>
   close(): Promise<void>
 }
@@ -76,10 +78,10 @@ class BatchShipper implements Shipper {
   #running = false
   #wake: (() => void) | undefined
   #pauseMs = 0
-  /** Entries of this process: how many there are, and how many the database has. */
+  /** Counts of appended and stored entries of this process. */
   #appended = 0
   #appendedAt = 0
-  /** Since when the first of those that wait does. */
+  /** Time since which the oldest unstored entry waits. */
   #waitingSince = 0
   #stored = 0
   #waiters: Waiter[] = []
@@ -141,11 +143,11 @@ class BatchShipper implements Shipper {
       if (this.#isBusy()) this.#later(this.#everyMs)
       else this.#run()
     }, ms)
-    // What waits is safe in the journal: it need not keep a process alive.
+    // Pending entries are durable in the journal, so the timer need not keep the process alive.
     unref(this.#timer)
   }
 
-  /** Whether entries still come, and the first has not waited too long. */
+  /** Whether entries still arrive and the oldest has not reached the maximum delay. */
   #isBusy(): boolean {
     const now = performance.now()
     return now - this.#appendedAt < QUIET_MS && now - this.#waitingSince < this.#mostMs
@@ -166,12 +168,12 @@ class BatchShipper implements Shipper {
       this.#pauseMs = 0
       this.#stored += batch.own
       this.#settle()
-      // Behind calls, it takes a third of the time at most; for who waits, all of it.
+      // In the background, shipping uses at most a third of the time; with waiters, all of it.
       if (this.#waiters.length === 0) await this.#throttle((performance.now() - started) * 2)
     }
   }
 
-  /** In the same turn as the look that found nothing: nothing can have been appended since. */
+  /** Must run in the same turn as the empty read, so that no append can happen in between. */
   #drained(): void {
     this.#running = false
     this.#stored = this.#appended
@@ -218,7 +220,7 @@ class BatchShipper implements Shipper {
       const end = await this.#commit(sealed).catch((error: unknown) => {
         this.#head = undefined
         this.#checkStored = true
-        // An attempt that seemed to fail was stored after all, or two processes were first at once.
+        // A commit that seemed to fail was stored, or two processes created the head at once.
         if (HostError.is(error) && error.code === 'conflict') return undefined
         throw error
       })
@@ -235,7 +237,7 @@ class BatchShipper implements Shipper {
     batch.shipped()
   }
 
-  /** The new end of the chain; undefined where another process was first. */
+  /** Returns the new end of the chain, or undefined after a conflict. */
   async #commit(sealed: readonly SealedContent[]): Promise<ChainEnd | undefined> {
     const { storage, sha256 } = this.#deps
     const from = this.#head ?? (await storage.transaction(ACCESS, readHead))
@@ -250,7 +252,7 @@ class BatchShipper implements Shipper {
     return committed ? end : undefined
   }
 
-  /** Those that the database does not have yet, whoever's they are now. */
+  /** Filters out entries that the database already has, under their user or without one. */
   async #missing(sealed: readonly SealedContent[]): Promise<SealedContent[]> {
     const seen = new Set<string>()
     return this.#deps.storage.transaction(ACCESS, async (tx) => {
@@ -274,7 +276,7 @@ async function readHead(tx: Transaction): Promise<ChainEnd> {
   return head ? { seq: head.seq, hash: head.hash } : GENESIS
 }
 
-/** Whether the chain still ended where these rows begin. */
+/** Appends rows. Returns false if the head has moved. */
 async function append(
   tx: Transaction,
   { rows, from, end }: { rows(tx: Transaction): Promise<AuditRow[]>; from: ChainEnd; end: ChainEnd },
@@ -282,13 +284,13 @@ async function append(
   const set = { ...end, updatedAt: new Date() }
   const updated = await tx.update('auditHeads', 'head', { set, where: { seq: from.seq, hash: from.hash } })
   if (!updated && (from.seq !== 0 || (await tx.get('auditHeads', 'head')))) return false
-  // The first of all; two who are first meet at the key, and one of them begins anew.
+  // Two processes that create the head collide on its key, and one retries.
   if (!updated) await tx.insert('auditHeads', { headId: 'head', ...set })
   await tx.insertAll('audit', await rows(tx))
   return true
 }
 
-/** Timers of Node keep a process alive unless told otherwise; those of a page are numbers. */
+/** Browser timers are numbers and have no `unref`. */
 function unref(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
 }

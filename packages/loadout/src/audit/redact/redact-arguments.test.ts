@@ -1,4 +1,4 @@
-/** What a secret is, case by case; and whatever is sent, no stored secret comes through, and nothing takes long. */
+/** Redaction case by case. No stored secret passes for any input, and the work is bounded. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newWork } from '../../../../../test/prove/work.ts'

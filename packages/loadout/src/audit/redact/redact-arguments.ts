@@ -1,8 +1,8 @@
 /**
- * Arguments as they may be shown and kept: by the tool's schema (`writeOnly`, `format: "password"`), by names that look
- * like a secret's, and by values that are, or contain, a stored credential or the known form of a key. It errs on the side
- * of secret, never throws, and its work and what it gives are bounded: schemas and arguments are anybody's. For the log a
- * part of them is enough; who is asked about a call sees the `whole` of it, with nothing but secrets hidden.
+ * Redacts arguments for display and storage: by the tool's schema (`writeOnly`, `format: "password"`), by names that
+ * look like a secret, and by values that contain a stored credential or match the format of a key. When in doubt, a
+ * value is redacted. It never throws, and its work and output are bounded, because schemas and arguments are untrusted.
+ * The log stores a part; approval requests show the `whole`.
  */
 import type { JsonObject } from '../../schema/json.ts'
 import { isSecretArgument, maskKeyForms } from '../../toolkits/secrets/looks-secret.ts'
@@ -13,11 +13,11 @@ import { SchemaNodes } from './schema-nodes.ts'
 export interface RedactOptions {
   /** The tool's input schema. */
   schema?: unknown
-  /** Stored credentials of the toolkit. The same list is best given as the same array. */
+  /** Stored credentials of the toolkit. Pass the same array for the same list, because it is the cache key. */
   secrets?: readonly string[] | undefined
-  /** About how many characters it gives at most. @default 6000 */
+  /** Approximate maximum number of characters. @default 6000 */
   most?: number
-  /** Nothing is cut. For arguments whose size was looked at. */
+  /** Cuts nothing. Check the size of the arguments first. */
   whole?: boolean
 }
 
@@ -29,7 +29,7 @@ interface Bounds {
   name: number
   items: number
   depth: number
-  /** Of looking into the schema. */
+  /** Step budget for walking the schema. */
   steps?: number
 }
 
@@ -38,17 +38,17 @@ const NONE = Number.POSITIVE_INFINITY
 const WHOLE: Bounds = { most: NONE, text: NONE, name: NONE, items: NONE, depth: 200, steps: 1_000_000 }
 const MAX_NUMBER_LENGTH = 100
 const CUT = '…'
-/** As much of a key as is needed to know its form. */
+/** Number of characters that identify the format of a key. */
 const KEY_REACH = 64
 
-/** What there is to find of a list of secrets, worked out once. */
+/** Search patterns of a list of secrets. */
 interface SecretPatterns {
   whole: ReadonlySet<string>
   forms: readonly string[]
   longest: number
 }
 
-/** One that remembers what it worked out, for those who redact often. */
+/** Creates a redactor that caches the patterns of each list of secrets. */
 export function createRedactor(): Redactor {
   const cache = new WeakMap<readonly string[], SecretPatterns>()
   const patternsFor = (secrets: readonly string[]) => {
@@ -140,7 +140,7 @@ class Walk {
     return typeof value === 'number' && Number.isFinite(value) ? value : text.slice(0, MAX_NUMBER_LENGTH)
   }
 
-  // Looked at before it is cut, with as much more as a secret could reach beyond the cut.
+  // Redact before cutting, including as many characters after the cut as a secret can have.
   #text(text: string, longest: number): string {
     const most = Math.max(0, Math.min(longest, this.#left))
     const { whole, forms, longest: reach } = this.#patterns
@@ -149,14 +149,14 @@ class Walk {
     let redacted = isCut ? text.slice(0, most + reach) : text
     redacted = maskKeyForms(redacted, MASK)
     redacted = maskForms(redacted, forms)
-    // The end of what was looked at may be the beginning of a secret, also where masks have moved it forward.
+    // The end of the inspected text may be the start of a secret, also after masks have moved it forward.
     if (isCut)
       redacted = `${redacted.slice(0, Math.min(most, Math.max(0, redacted.length - reach)))}${CUT} (${text.length})`
     this.#left -= redacted.length + 2
     return storableText(redacted)
   }
 
-  /** Two names that are hidden are told apart, so that neither hides the other. */
+  /** Numbers redacted names, so that two of them do not overwrite each other. */
   #freeName(among: JsonObject, name: string): string {
     const redacted = this.#name(name)
     let free = redacted
@@ -166,7 +166,7 @@ class Walk {
 
   #name(name: string): string {
     const redacted = this.#text(name, this.#bounds.name)
-    // Assigning to it would change the object instead.
+    // Assigning to `__proto__` would change the prototype of the object.
     return redacted === '__proto__' ? '(__proto__)' : redacted
   }
 

@@ -1,7 +1,7 @@
 /**
- * What a JSON Schema says of a place in a value, as far as secrecy goes: every subschema that could apply there, whichever
- * branch holds. Patterns are not run, references only followed inside the schema, and all of it takes so many steps and no
- * more; where they are spent, everything counts as secret.
+ * Finds every subschema that may apply to a position in a value, whichever branch validates, to decide whether the
+ * position is secret. Patterns are not executed, references are followed only inside the schema, and the number of
+ * steps is limited. When the budget is spent, everything counts as secret.
  */
 import type { JsonObject } from '../../schema/json.ts'
 
@@ -12,12 +12,12 @@ const CONDITIONALS = ['if', 'then', 'else'] as const
 const APPLICATORS = [...BRANCHES, ...CONDITIONALS, '$ref', '$dynamicRef', 'dependentSchemas'] as const
 
 export class SchemaNodes {
-  /** What applies to the whole value. */
+  /** Subschemas of the whole value. */
   readonly root: readonly JsonObject[]
   readonly #document: unknown
   #steps: number
 
-  /** `steps` bounds the work: once they are spent, everything counts as secret. */
+  /** `steps` limits the work: when they are spent, everything counts as secret. */
   constructor(schema: unknown, steps = MAX_STEPS) {
     this.#steps = steps
     this.#document = schema
@@ -32,7 +32,7 @@ export class SchemaNodes {
     return this.isSpent || schemas.some((schema) => schema.writeOnly === true || schema.format === 'password')
   }
 
-  /** What applies to a property. */
+  /** Subschemas of a property. */
   property(schemas: readonly JsonObject[], name: string): readonly JsonObject[] {
     if (schemas.length === 0) return NONE
     const found: unknown[] = []
@@ -46,7 +46,7 @@ export class SchemaNodes {
     return this.#expand(found)
   }
 
-  /** What applies to an item of a list. */
+  /** Subschemas of an array item. */
   item(schemas: readonly JsonObject[], index: number): readonly JsonObject[] {
     if (schemas.length === 0) return NONE
     const found: unknown[] = []
@@ -58,10 +58,10 @@ export class SchemaNodes {
     return this.#expand(found)
   }
 
-  /** They, and whatever they refer to or branch into. */
+  /** Adds the schemas that these refer to or branch into. */
   #expand(schemas: readonly unknown[]): readonly JsonObject[] {
     const first = schemas.length === 1 ? schemas[0] : undefined
-    // Most places have one plain schema.
+    // Fast path: most positions have one schema without applicators.
     if (isObject(first) && !APPLICATORS.some((keyword) => first[keyword] !== undefined)) {
       this.#steps--
       return [first]
@@ -82,7 +82,7 @@ export class SchemaNodes {
   #resolve(ref: unknown): unknown {
     if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined
     if (ref === '#') return this.#document
-    // A name without a slash is an anchor, which stands among the definitions where there is one.
+    // A fragment without a slash is an anchor among the definitions.
     if (!ref.startsWith('#/')) return this.#anchor(ref.slice(1))
     let node: unknown = this.#document
     for (const part of ref.slice(2, 1000).split('/')) {
