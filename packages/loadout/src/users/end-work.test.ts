@@ -1,4 +1,4 @@
-/** A user who is removed while their calls run, here and in other processes: the calls end, and nothing brings them back. */
+/** Removing a user with running calls, in this and other processes: the calls end and leave no data. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
@@ -110,7 +110,7 @@ describe('removing a user with running calls', () => {
     await expect.poll(() => remote.connections.status()[0]?.leases).toBe(1)
     await expect.poll(() => server.open('tools/call')).toBe(1)
     await provenWithin(3000, () => remote.users.remove(WHO))
-    // The server never answers: only what it is told ends the call so.
+    // The server never answers, so only the cancellation ends the call.
     expect(await running.outcome).toMatchObject({ error: { code: 'cancelled' } })
     expect(remote.connections.status()).toEqual([])
     await server.close()

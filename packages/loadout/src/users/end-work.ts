@@ -1,6 +1,7 @@
 /**
- * Hears of users who are removed, in whichever process: ends what they have under way here, down to the servers, and takes
- * away what that still wrote. Whoever removes a user waits for this in its own process; other processes follow.
+ * Ends the work of removed users in every process: cancels their calls, down to the servers, and deletes the rows that
+ * these calls still wrote. `users.remove` waits for this in its own process; other processes follow through the
+ * storage.
  */
 
 import type { RunningCalls } from '../calls/calls.ts'
@@ -10,9 +11,9 @@ import { removalIdOf, removalsSince } from './removals.ts'
 import type { UsersBeingRemoved } from './removing.ts'
 
 export interface UserRemovalListener {
-  /** Ends all that a user has under way in this process. Says how many calls. */
+  /** Cancels all running work of a user in this process. Returns the number of calls. */
   end(userId: string): Promise<number>
-  /** Begins to hear of what other processes remove. */
+  /** Starts watching for removals by other processes. */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -21,12 +22,12 @@ export interface EndWorkDeps {
   storage: Storage
   calls: Pick<RunningCalls, 'endAll' | 'users'>
   removing: UsersBeingRemoved
-  /** What is counted or waits to be written in this process alone. */
+  /** Drops counters and pending writes of this process. */
   forget(userId: string): void
   removeRows(userId: string, collections: readonly Collection[]): Promise<number>
 }
 
-/** What calls write. */
+/** Collections that calls write to. */
 const OF_CALLS = ['calls', 'approvals', 'results', 'usage', 'places', 'toolUses'] as const
 const OVERLAP_MS = 60_000
 
@@ -54,7 +55,7 @@ export function createRemovalListener({
       await removeRows(userId, OF_CALLS)
     }
   }
-  /** What was not heard of in time. */
+  /** Handles removals that happened while the watch was interrupted. */
   const catchUp = async () => {
     const from = new Date(checkedAt - OVERLAP_MS)
     checkedAt = Date.now()

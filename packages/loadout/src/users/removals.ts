@@ -1,7 +1,7 @@
 /**
- * Users who went, as a note that outlives them: a hash of who, and when. What their calls and processes still write of the
- * time before is on its way, in journals of this process, of others, or of dead ones; as it comes to the log it is stored
- * without the person. Who comes later under the same id is somebody else.
+ * Notes about removed users that outlive them: a hash of the user ID and a time. Entries from before the removal may
+ * still wait in journals of any process; the shipper stores them without the user. A later user with the same ID is not
+ * affected.
  */
 
 import { type Sha256, webSha256 } from '../audit/chain.ts'
@@ -12,16 +12,16 @@ import type { Storage, Transaction } from '../storage/storage.ts'
 
 const ACCESS = { caller: 'audit-shipping', userId: APP_OWNER } as const
 const LIST_LIMIT = 100_000
-/** Clocks of processes differ a little. */
+/** Tolerance in ms for clock differences between processes. */
 const SLACK_MS = 1000
-/** A note that was made before may be seen after one that was made later. */
+/** Notes may become visible out of order within this time, in ms. */
 const OVERLAP_MS = 60_000
 
-/** Who went, where nothing but the id itself leads to it. */
+/** Hash of a user ID: the note does not reveal the ID. */
 export const removalIdOf = (userId: string, sha256: Sha256 = webSha256): Promise<string> =>
   Promise.resolve(sha256(`loadout removed user\n${userId}`))
 
-/** From here on nothing of the time before is written with this user. */
+/** Stores the note: from now on, no earlier entry is written with this user. */
 export async function noteRemoval(storage: Storage, userId: string): Promise<void> {
   const removalId = await removalIdOf(userId)
   const removedAt = new Date()
@@ -31,18 +31,18 @@ export async function noteRemoval(storage: Storage, userId: string): Promise<voi
   })
 }
 
-/** Where there was nothing of them, nobody went. */
+/** Deletes the note of a user who had no data. */
 export async function undoRemoval(storage: Storage, userId: string): Promise<void> {
   const removalId = await removalIdOf(userId)
   await storage.transaction(ACCESS, (tx) => tx.delete('removedUsers', removalId))
 }
 
-/** The notes since a time, or all. */
+/** Notes since a time, or all. */
 export function removalsSince(tx: Transaction, from?: Date): Promise<RemovedUserRow[]> {
   return tx.list('removedUsers', { limit: LIST_LIMIT, ...(from ? { between: { field: 'removedAt', from } } : {}) })
 }
 
-/** Lines of the log, and whose they may not be any more. */
+/** Decides which log rows must be stored without their user. */
 export class RemovedInLog {
   readonly #removedAt = new Map<string, number>()
   readonly #sha256: Sha256
@@ -52,7 +52,7 @@ export class RemovedInLog {
     this.#sha256 = sha256
   }
 
-  /** What users are called in the notes: worked out before the transaction that looks. */
+  /** Hashes the users of the rows. Runs before the transaction, because hashing is asynchronous. */
   async namesOf(rows: ReadonlyArray<Pick<AuditRow, 'userId'>>): Promise<ReadonlyMap<string, string>> {
     const users = [...new Set(rows.map((row) => row.userId))].filter((userId) => userId !== APP_OWNER)
     return new Map(await Promise.all(users.map(async (user) => [user, await removalIdOf(user, this.#sha256)] as const)))
@@ -66,7 +66,7 @@ export class RemovedInLog {
     this.#refreshedAt = now
   }
 
-  /** Whether it tells of somebody who went: of a call, by when that began. */
+  /** Whether the row belongs to a removed user. The start time of the call counts, if there is one. */
   has({ userId, callId, at }: AuditRow, names: ReadonlyMap<string, string>): boolean {
     const removedAt = this.#removedAt.get(names.get(userId) ?? '')
     if (removedAt === undefined) return false

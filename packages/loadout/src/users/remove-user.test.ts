@@ -1,4 +1,4 @@
-/** A user who goes is gone from every table; a collection that is added later is in here, or this fails. */
+/** Removing a user deletes rows of every collection. A new collection must be added here, or this fails. */
 import { describe, expect, it } from 'vitest'
 import { createServices } from '../host/create-services.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'

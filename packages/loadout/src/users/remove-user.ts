@@ -1,7 +1,6 @@
 /**
- * A user who goes: their calls end, and then they are out of every table, off every line, and out of the log, which stays
- * whole without them. That they went is noted first, so that whatever still comes from before, in any process, is written
- * without them; nothing is waited for by the clock.
+ * Removes a user: ends their calls, deletes their rows, closes their connections, and erases them from the log, whose
+ * chain stays valid. The removal note is stored first, so that late writes of any process are stored without the user.
  */
 
 import type { Audit } from '../audit/audit.ts'
@@ -13,15 +12,15 @@ import type { Storage } from '../storage/storage.ts'
 import { noteRemoval, undoRemoval } from './removals.ts'
 
 export interface Users {
-  /** Removes all that a user has, and the user from the log. `not-found` where there is nothing of them. */
+  /** Deletes all data of a user and erases the user from the log. `not-found` if there is none. */
   remove(userId: string): Promise<{ rows: number; lines: number }>
 }
 
 export interface UserDeps {
   storage: Storage
-  /** Ends what they have under way in this process, down to the servers. Says how many calls. */
+  /** Cancels the calls of the user in this process, down to the servers. Returns their number. */
   endCalls(userId: string): Promise<number>
-  /** Removes their rows from every collection but the log. Says how many. */
+  /** Deletes their rows from every collection except the log. Returns the number. */
   removeRows(userId: string): Promise<number>
   connector: Pick<Connector, 'status' | 'reset'>
   audit: Pick<Audit, 'erase' | 'flush'>
@@ -34,7 +33,7 @@ export function createUsers({ storage, endCalls, removeRows, connector, audit }:
   }
   return {
     async remove(userId) {
-      // What is stored already is told apart from what still comes.
+      // Flush first, so that stored entries are distinct from pending ones.
       await audit.flush()
       await noteRemoval(storage, userId)
       const calls = await endCalls(userId)
@@ -48,19 +47,16 @@ export function createUsers({ storage, endCalls, removeRows, connector, audit }:
   }
 }
 
-/**
- * Removes a user's rows from every collection that has any: those that users write, and with them their children. The log
- * is not among them: it keeps its lines without the person, which is the audit's own work. Whoever can sign in loses that first.
- */
+/** Rows per transaction. */
 const PAGE = 500
 
-/** In this order a removed user's keys are gone first. */
+/** API keys are deleted first, so that the user loses access before the data. */
 export const REMOVED_COLLECTIONS: readonly Collection[] = COLLECTION_NAMES.filter((name) => {
   const { owner, userMay, parent } = specOf(name)
   return owner === 'user' && userMay === 'write' && parent === undefined
 }).sort((a, b) => Number(b === 'apiKeys') - Number(a === 'apiKeys'))
 
-/** How many rows went, children not counted. */
+/** Deletes the rows of a user and their logins. Returns the number, without child rows. */
 export async function removeUserRows(storage: Storage, userId: string): Promise<number> {
   const logins = await removeLogins(storage, userId)
   const rows = await removeUserRowsIn(storage, userId, REMOVED_COLLECTIONS)
@@ -90,7 +86,7 @@ async function removeFrom(storage: Storage, collection: Collection, userId: stri
   }
 }
 
-/** Their passwords and sessions go with them. */
+/** Deletes the account with its passwords and sessions. */
 function removeLogins(storage: Storage, userId: string): Promise<number> {
   return storage.transaction({ caller: 'user-admin' }, async (tx) => {
     const links = await tx.list('signInLinks', { where: { userId }, limit: 10_000 })
@@ -99,7 +95,7 @@ function removeLogins(storage: Storage, userId: string): Promise<number> {
   })
 }
 
-/** What an operator accepted for all stays accepted, by nobody in particular. */
+/** App-wide pins that the user accepted stay accepted, without the user ID. */
 function forgetInAppPins(storage: Storage, userId: string): Promise<number> {
   return storage.transaction({ caller: 'app-config', userId: APP_OWNER }, async (tx) => {
     const pins = await tx.list('pins', { where: { userId: APP_OWNER, acceptedBy: userId }, limit: 10_000 })

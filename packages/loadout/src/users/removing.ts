@@ -1,4 +1,4 @@
-/** Users who are being removed: while their calls end, no call of theirs begins and nothing is counted for them. */
+/** Tracks users who are being removed: while their calls end, new calls are refused and nothing is counted for them. */
 import type { Budgets } from '../policy/limits/budgets.ts'
 
 export interface UsersBeingRemoved {
@@ -23,7 +23,7 @@ export function createUsersBeingRemoved(): UsersBeingRemoved {
   }
 }
 
-/** Counters that write nothing for who leaves. */
+/** Wraps budgets so that they write nothing for users who are being removed. */
 export function ignoringRemovedUsers(budgets: Budgets, removing: UsersBeingRemoved): Budgets {
   return {
     ...budgets,
