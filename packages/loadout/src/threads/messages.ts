@@ -1,6 +1,6 @@
 /**
- * What was said in a thread: the messages of its chat, which go with the thread. A message is written once, and has an end: what
- * is larger than a row should be is cut where that hurts least, and it is said.
+ * Stores the chat messages of a thread, which are deleted with it. A message is written once. A message that is too
+ * large for a row is cut, and the cut is marked in its text.
  */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -14,24 +14,24 @@ export interface NewMessage {
   role: MessageRow['role']
   parts: readonly JsonObject[]
   metadata?: JsonObject | undefined
-  /** Ids of what it takes the place of, in the same thread. */
+  /** IDs of messages in the same thread that this message replaces. */
   instead?: readonly string[] | undefined
 }
 
 export interface Messages {
-  /** `not-found` where the user has no such thread. */
+  /** `not-found` if the user has no such thread. */
   add(userId: string, threadId: string, message: NewMessage): Promise<MessageView>
-  /** The newest first; `after` is the last of the page before. */
+  /** Newest first; `after` is the last message of the previous page. */
   list(userId: string, threadId: string, page?: { after?: string | undefined; limit?: number }): Promise<MessageView[]>
-  /** All of a thread, or none. */
+  /** Deletes all messages of a thread. */
   clear(userId: string, threadId: string): Promise<void>
 }
 
-/** In one thread. */
+/** Messages per thread. */
 const MAX_MESSAGES = 10_000
-/** Of one message, as JSON. */
+/** Characters per message, as JSON. */
 const MAX_MESSAGE_LENGTH = 1_000_000
-/** Of one text or result in a message that is too large. */
+/** Characters per text or result in a message that is too large. */
 const MAX_PART_LENGTH = 20_000
 const PAGE = 500
 
@@ -47,7 +47,7 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
           for (const old of instead)
             if ((await tx.get('messages', old))?.threadId === threadId) await tx.delete('messages', old)
           const [last] = await tx.list('messages', { where: { userId, threadId }, order: 'desc', limit: 1 })
-          // An answer has its id from when it began, so what has the last id need not have the last place.
+          // A response gets its ID when it starts, so the last ID does not imply the last position.
           const position = (last ? last.position + 1 : 0) + tried
           if (position >= MAX_MESSAGES) throw full(threadId)
           const whole: MessageRow = { ...about, position, createdAt: new Date() }
@@ -86,7 +86,7 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
 
 const TRIES = 50
 
-/** Of two who say something at once, one has the place, and the other the next. */
+/** Retries with the next position when another message took this one. */
 async function retryOnConflict(add: (tried: number) => Promise<MessageRow>): Promise<MessageRow> {
   for (let tried = 0; ; tried++)
     try {
@@ -101,7 +101,7 @@ const viewOf = ({ messageId: id, role, contentJson, createdAt }: MessageRow): Me
   return { id, role, parts, ...(metadata ? { metadata } : {}), createdAt: createdAt.toISOString() }
 }
 
-/** As it is, or with its long texts cut; what even that leaves too large is told instead of kept. */
+/** Returns the content, with long texts cut if needed, or a placeholder if it is still too large. */
 function fitting(content: { parts: readonly JsonObject[]; metadata?: JsonObject }): JsonObject {
   const whole = JSON.stringify(content)
   if (whole.length <= MAX_MESSAGE_LENGTH) return JSON.parse(whole) as JsonObject

@@ -1,15 +1,16 @@
+/** Stores each user's preferences in one row. */
 import type { Emitter } from '../events.ts'
 import { parse } from '../schema/json.ts'
 import { type Preferences, preferences, preferencesPatch } from '../schema/records/preferences.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
 
-// One row a user; the key (user, id) keeps users apart.
+// The key is (user, ID), so all users share one ID.
 const ROW_ID = 'preferences'
 const LIST_LIMIT = 100_000
 
 export interface PreferenceStore {
   get(userId: string): Promise<Preferences>
-  /** Changes the given fields and keeps the rest. A limit of null is taken away. */
+  /** Changes the given fields and keeps the others. A limit of null is removed. */
   update(userId: string, patch: unknown): Promise<Preferences>
 }
 
@@ -43,7 +44,7 @@ export function createPreferences(deps: { storage: Storage; cache: ReadCache; ev
   }
 }
 
-/** What was learned of a user goes as they say so, not some time later. */
+/** Deletes the usage history as soon as the user turns learning off. */
 async function forgetUses(tx: Transaction, userId: string): Promise<void> {
   for (const row of await tx.list('toolUses', { where: { userId }, limit: LIST_LIMIT }))
     await tx.delete('toolUses', row.toolUseId)

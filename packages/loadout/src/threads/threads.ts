@@ -1,4 +1,4 @@
-/** Conversations: a name, a title and limits of their own. The key is (user, thread), so two users may use the same id. */
+/** Threads: ID, title and settings. The key is (user, thread), so that two users may use the same ID. */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { newId } from '../schema/ids.ts'
@@ -23,17 +23,17 @@ export interface StoredThread {
 }
 
 export interface Threads {
-  /** `conflict` where the user has one of that id. */
+  /** `conflict` if the user has a thread with that ID. */
   create(userId: string, input?: unknown): Promise<StoredThread>
-  /** `not-found` where the user has none of that id. */
+  /** `not-found` if the user has no thread with that ID. */
   get(userId: string, id: string): Promise<StoredThread>
-  /** By id, the last first; for ids of ours that is the newest first. */
+  /** In descending order of ID; for generated IDs this is newest first. */
   list(userId: string, page?: { after?: string | undefined; limit?: number }): Promise<StoredThread[]>
-  /** Changes the given fields and keeps the rest. */
+  /** Changes the given fields and keeps the others. */
   update(userId: string, id: string, patch: unknown): Promise<StoredThread>
-  /** With its activations, the tools that it loaded, its rules and what was remembered for it. */
+  /** Deletes the thread with its activations, loaded tools, rules and grants. */
   delete(userId: string, id: string): Promise<void>
-  /** What a thread set for itself; nothing where it was never made. */
+  /** Settings of a thread, or defaults if the thread does not exist. */
   settings(userId: string, id: string): Promise<ThreadSettings>
 }
 
@@ -105,7 +105,7 @@ export function createThreads(deps: { storage: Storage; cache: ReadCache; events
   }
 }
 
-/** What was said for a thread does not hold for another that takes its id. */
+/** Deletes data that must not apply to a later thread with the same ID. */
 async function deleteThreadData(
   tx: Transaction,
   where: { userId: string; threadId: string },
