@@ -1,4 +1,4 @@
-/** Every combination of annotations, and 10,000 random policies for each law. */
+/** Every combination of annotations, and 10,000 random policies per property. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DECISIONS, type PolicyRule, policyRule } from '../schema/toolkit/policy.ts'

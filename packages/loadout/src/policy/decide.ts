@@ -1,11 +1,11 @@
 /**
- * `decide(call) → allow | ask | deny`, with the reason. Pure and total: every call gets a decision, what is unknown asks,
- * and what goes wrong in here denies. What holds of it, and is tested with thousands of random policies:
+ * `decide(call) → allow | ask | deny`, with the reason. Pure and total: unknown tools ask, and internal errors deny.
+ * Property tests verify with random policies:
  *
- * - The app's first fitting rule decides; where none fits, the tool's annotations do.
- * - A lower tier only tightens: with more rules below the app, no call is decided more loosely.
- * - Annotations of a toolkit that is not trusted never relax anything.
- * - A remembered answer turns `ask` into `allow` where the rule lets it; it never undoes a `deny`.
+ * - The first matching rule of the app decides; without one, the annotations of the tool do.
+ * - A lower tier only tightens: more rules below the app never loosen a decision.
+ * - Annotations of an untrusted toolkit never relax a decision.
+ * - A saved permission turns `ask` into `allow` if the rule permits it; it never overrides `deny`.
  */
 
 import { compileRef, type RefPattern } from '../schema/glob.ts'
@@ -27,7 +27,7 @@ export const compileRules = (rules: readonly PolicyRule[]): CompiledRule[] =>
     return { ...rule, matches, toolkit }
   })
 
-/** Rules by the tier that made them. */
+/** Rules by tier. */
 export type TieredRules = Partial<Record<Tier, readonly CompiledRule[]>>
 
 export interface DecisionInput {
@@ -35,15 +35,15 @@ export interface DecisionInput {
   tool: string
   caller: Caller
   annotations?: Annotations | undefined
-  /** Whether the server's claims count. */
+  /** Whether the annotations of the server are trusted. */
   trusted: boolean
   rules: TieredRules
-  /** What the user answered before and wanted remembered, where it still holds. */
+  /** Saved permission or denial of the user, if it still applies. */
   remembered?: DecisionType | undefined
 }
 
 export interface Decided extends Decision {
-  /** Whether who answers may change the arguments. */
+  /** Whether the approver may edit the arguments. */
   allowEdits: boolean
   allowRemember: boolean
 }
@@ -66,7 +66,7 @@ function byRules(input: DecisionInput): Decided {
     if (tier === 'app') continue
     const lower = fromRule(input, tier)
     if (lower && strictness(lower.decision) > strictness(decided.decision)) decided = lower
-    // Equally strict, a lower tier may still take freedoms away.
+    // At equal strictness, a lower tier may still forbid edits or saving.
     else if (lower && lower.decision === decided.decision)
       decided = {
         ...decided,
@@ -86,7 +86,7 @@ function fromRule(input: DecisionInput, tier: Tier): Decided | undefined {
   return { decision, reason, rule: pattern, tier, allowEdits, allowRemember }
 }
 
-/** What a hint means where a server says nothing of it, or is not believed (MCP). */
+/** MCP defaults of hints that are missing or not trusted. */
 const UNSAID = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const
 
 function holds(when: RuleConditions, { caller, annotations = {}, trusted }: DecisionInput): boolean {
@@ -102,7 +102,7 @@ function holds(when: RuleConditions, { caller, annotations = {}, trusted }: Deci
   )
 }
 
-/** Where no rule speaks (source 002): only a tool that says that it reads, and not that it destroys, is simply allowed. */
+/** Decision without a rule (source 002): only a tool that is read-only and not destructive is allowed. */
 export function byAnnotations(annotations: Annotations | undefined): Decided {
   const asks = (reason: string): Decided => ({ decision: 'ask', reason, ...FIXED })
   if (annotations === undefined) return asks('Its server does not say what the tool does, or is not believed.')

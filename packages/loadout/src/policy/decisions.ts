@@ -1,6 +1,6 @@
 /**
- * What would be decided about each tool of a toolkit if its user called it now, and what without what they said themselves:
- * so that who sets a rule sees what it changes. Nobody is asked and nothing is called.
+ * Previews the decision about each tool of a toolkit, with and without the user's own rules and permissions, so that
+ * the effect of a rule is visible. Requests no approval and calls nothing.
  */
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import { HostError } from '../errors.ts'
@@ -13,13 +13,13 @@ import type { Policy } from './policy.ts'
 
 export interface ToolDecision extends Pick<Decided, 'decision' | 'reason' | 'rule' | 'tier'> {
   ref: string
-  /** What the app says, where its user says nothing. */
+  /** Decision of the app, without settings of the user. */
   inherited: Pick<Decided, 'decision' | 'reason' | 'allowRemember'>
 }
 
 export interface Decisions {
   list(userId: string, toolkit: string): Promise<ToolDecision[]>
-  /** Remembers an answer for a tool before anybody is asked. Refused where an answer may not be remembered. */
+  /** Saves a permission before a call. Refused if the deciding rule does not permit it. */
   remember(userId: string, ref: string, decision: Grant['decision']): Promise<Grant>
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a remembered answer was given for. It changes with the meaning of the tool's manifest and with the toolkit's server, auth and
- * overrides; not with a label, a switch, a timeout, or a secret that was rotated. Of a stored toolkit that is its binding,
- * which never comes back once it changed; what a call brings has no past, and is known by what it says.
+ * Fingerprints that bind a saved permission to a tool. They change with the meaning of the manifest and with server,
+ * auth and overrides of the toolkit, but not with labels, switches, timeouts or rotated secrets. A stored toolkit uses
+ * its binding, which never repeats after a change; an inline toolkit uses its definition.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { fingerprintOf, oldFingerprintOf } from '../catalog/fingerprint.ts'
@@ -17,13 +17,13 @@ export interface Fingerprints {
 
 export interface Fingerprinter {
   compute(stored: StoredToolkit, found: CatalogTool): Promise<Fingerprints>
-  /** Whether an answer that is bound to `fingerprint` was given for this tool, as it is now. */
+  /** Whether `fingerprint` matches this tool as it is now. */
   matches(fingerprint: string, stored: StoredToolkit, found: CatalogTool): Promise<boolean>
   toolkit(stored: StoredToolkit): Promise<string>
 }
 
 export function createFingerprinter(): Fingerprinter {
-  // A stored toolkit is replaced in the cache when anything of it changes, so its fingerprint holds as long as it does.
+  // The read cache replaces a changed toolkit, so the object is a valid cache key.
   const toolkits = new WeakMap<StoredToolkit, Promise<string>>()
   const toolkitOf = (stored: StoredToolkit): Promise<string> => {
     const cached = toolkits.get(stored)
@@ -45,7 +45,7 @@ export function createFingerprinter(): Fingerprinter {
   }
 }
 
-/** Answers of the version before are bound to every byte of a manifest. */
+/** Permissions of the previous version are bound to every byte of a manifest. */
 const VERSION = '2:'
 
 const toolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>

@@ -1,6 +1,6 @@
 /**
- * Answers that people wanted remembered: for a thread, a tool or a toolkit. One that allows is void once what it was given
- * for changes, and stays void: what it was given for never comes back, even where the change is undone.
+ * Saved permissions and denials for a thread, a tool or a toolkit. A permission becomes void when its tool changes and
+ * stays void, even if the change is undone.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { HostError } from '../errors.ts'
@@ -19,7 +19,7 @@ export interface Grant {
   decision: 'allow' | 'deny'
   threadId?: string
   createdAt: Date
-  /** What it was given for is not there any more: it allows nothing. */
+  /** The tool changed or is gone: the grant allows nothing. */
   void?: true
 }
 
@@ -41,16 +41,16 @@ export interface GrantedCall {
 
 export interface Grants {
   list(userId: string): Promise<Grant[]>
-  /** Inside the transaction of the answer that it remembers. It takes the place of one for the same. */
+  /** Adds a grant in the transaction of its answer. Replaces a grant for the same target. */
   add(tx: Transaction, grant: NewGrant): Promise<Grant>
-  /** The same for a tool that nobody asked about yet. */
+  /** Adds a grant before any call. */
   give(call: GrantedCall, decision: Grant['decision']): Promise<Grant>
   revoke(userId: string, id: string): Promise<void>
-  /** What was remembered for this call, where it still holds. A denial outweighs. */
+  /** The grant that applies to this call. A denial wins. */
   remembered(call: GrantedCall): Promise<Grant['decision'] | undefined>
-  /** What the user denied and wanted remembered, by its ref, with the tier where that holds; the same map as long as it does. */
+  /** Denied refs of the user with their tier. The same map while nothing changes, so that it can be a cache key. */
   denied(scope: Pick<GrantedCall, 'userId' | 'threadId'>): Promise<ReadonlyMap<string, Tier>>
-  /** Refs of tools and toolkits that an answer was remembered for. */
+  /** Refs of tools and toolkits with a grant. */
   rememberedRefs(userId: string): Promise<Pick<ReadonlySet<string>, 'has' | 'size'>>
 }
 
@@ -59,7 +59,7 @@ export interface GrantDeps {
   cache: ReadCache
   events: Emitter
   fingerprinter: Fingerprinter
-  /** A user's toolkits as they are now, each with its tools. */
+  /** Current toolkits of a user with their tools. */
   offered(userId: string): Promise<ReadonlyArray<{ stored: StoredToolkit; tools: readonly CatalogTool[] }>>
 }
 
@@ -142,7 +142,7 @@ function deniedIn(rows: readonly GrantRow[], threadId: string): ReadonlyMap<stri
   return new Map(here.map((row) => [row.ref, row.threadId === '' ? 'user' : 'thread']))
 }
 
-/** It covers tools that were there, as they were, when it was given; one that was accepted since is another. */
+/** Whether a grant applies: the tool must be unchanged and accepted before the grant. */
 async function holds(
   row: GrantRow,
   { stored, found }: { stored: StoredToolkit; found: CatalogTool },
@@ -171,14 +171,14 @@ async function isVoid(
   if (row.decision === 'deny') return false
   const [id = '', ...rest] = row.ref.split('.')
   const toolkit = offered.find(({ stored }) => stored.toolkit.id === id)
-  // It may be one that calls bring: nothing can be said against it now.
+  // It may be an inline toolkit, which cannot be checked here.
   if (!toolkit) return false
   if (row.target === 'toolkit') return row.fingerprint !== (await fingerprinter.toolkit(toolkit.stored))
   const found = toolkit.tools.find(({ manifest }) => manifest.name === rest.join('.'))
   return found === undefined || !(await holds(row, { stored: toolkit.stored, found }, fingerprinter))
 }
 
-/** What an event tells of one. */
+/** Event fields of a grant. */
 export const grantEventFields = ({ id: grantId, ref, target, decision, threadId }: Grant) => ({
   grantId,
   ref,

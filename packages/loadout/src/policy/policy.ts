@@ -1,4 +1,4 @@
-/** Decides about live calls: gathers the rules, what is believed of the server, and what was remembered. */
+/** Decides about calls: collects rules, trust and saved permissions. */
 
 import { claimsOf } from '../loadout/transform/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
@@ -14,7 +14,7 @@ export interface PolicyCall extends GrantedCall, CallScope {
 
 export interface Policy {
   decide(call: PolicyCall): Promise<Decided>
-  /** The same, and what would be decided without what the user said themselves. */
+  /** The decision, and the decision without rules and permissions of the user. */
   preview(call: PolicyCall): Promise<{ decided: Decided; inherited: Decided }>
 }
 
@@ -40,7 +40,7 @@ export function createPolicy({ rules, grants, app }: PolicyDeps): Policy {
 
   async function withMemory(call: PolicyCall, input: DecisionInput): Promise<Decided> {
     const plain = decide(input)
-    // Only a question can have been answered before, and only a user's block makes an allowed call denied.
+    // A saved answer can only change `ask` to `allow`, or a permitted call to `deny`.
     if (plain.decision === 'deny') return plain
     const remembered = await grants.remembered(call)
     return remembered === undefined ? plain : decide({ ...input, remembered })

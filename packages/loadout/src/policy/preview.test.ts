@@ -1,4 +1,4 @@
-/** What the policy denies is not shown: not carried, not found, not selected; and a call of it is still told why. */
+/** Denied tools are not listed, found or selected; a call of one reports the reason. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createExecutionContext } from '../context.ts'

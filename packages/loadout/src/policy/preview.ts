@@ -1,6 +1,6 @@
 /**
- * Decisions about tools before any is called, by the very function that decides about calls. What rules say is worked out once
- * for the same rules and the same tools, whoever asks: users who say nothing themselves share it.
+ * Previews decisions about tools with the same function that decides about calls. Results are cached per rules and
+ * tools, so that users without own rules share them.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { callersOf } from '../loadout/candidates.ts'
@@ -24,11 +24,11 @@ export interface PolicyPreviewDeps {
   app: { get(): Promise<AppConfig> }
 }
 
-/** All that decides, but for the tools. */
+/** Inputs of a decision, except the tools. */
 interface Basis {
   config: AppConfig
   rules: TieredRules
-  /** What its user denied themselves. */
+  /** Denials that the user saved. */
   denied: ReadonlyMap<string, Tier>
 }
 
@@ -55,7 +55,7 @@ export function createPolicyPreview(deps: PolicyPreviewDeps): PolicyPreview {
 
 const NONE: readonly never[] = []
 
-/** By several objects at once, for as long as all of them are there. */
+/** WeakMap keyed by a tuple of objects. */
 class TupleCache<T extends object> {
   readonly #root = new WeakMap<object, object>()
 
@@ -76,7 +76,7 @@ class TupleCache<T extends object> {
 type ToolPreview = Decided & { caller: AllowedCaller; explanation: Reason }
 type DenialList = ReadonlyArray<Denials | undefined>
 
-/** What one basis denies, by toolkit. */
+/** Denials of one basis, by toolkit. */
 class ScopeDenials {
   readonly #basis: Basis
   readonly #denialsCache = new WeakMap<
@@ -101,7 +101,7 @@ class ScopeDenials {
     return listed
   }
 
-  /** What would be decided, without an answer that allows; worked out once. */
+  /** Decisions without saved permissions; cached. */
   previews(stored: StoredToolkit, tools: readonly CatalogTool[]): readonly ToolPreview[] {
     const cached = this.#previewCache.get(tools)
     if (cached?.stored === stored) return cached.previews
@@ -158,7 +158,7 @@ class ScopeDenials {
   }
 }
 
-/** Only those that can speak of one of its tools. */
+/** Rules that can match a tool of this toolkit. */
 function rulesOf(rules: TieredRules, id: string): TieredRules {
   return Object.fromEntries(TIERS.map((tier) => [tier, rules[tier]?.filter(({ toolkit }) => toolkit.matches(id))]))
 }
@@ -173,7 +173,7 @@ function reasonOf({ decision, reason, tier }: Decided): Reason {
   return { kind: 'policy', speaks, ...(tier === undefined ? {} : { tier }), detail: `${WORDS[decision]} ${reason}` }
 }
 
-/** With answers that allow, which hold for a tool as it is: only those tools are decided one by one. */
+/** Adds saved permissions. Only tools with one are decided individually. */
 function explainTools(
   { policy, grants }: PolicyPreviewDeps,
   scope: Scope,

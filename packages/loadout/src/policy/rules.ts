@@ -1,4 +1,4 @@
-/** The rules of each tier, stored as one ordered list a scope. What the app's code gives comes before what is stored. */
+/** Stores the rules of each scope as an ordered list. Rules from the app's code precede stored ones. */
 
 import { z } from 'zod'
 import type { Emitter } from '../events.ts'
@@ -27,13 +27,13 @@ export interface CallScope {
 }
 
 export interface PolicyRules {
-  /** Rules of the app's own code: tried first, and changed nowhere but there. */
+  /** Rules from the app's code: evaluated first and read-only. */
   fromCode(): readonly PolicyRule[]
-  /** In the order in which they are tried. */
+  /** In evaluation order. */
   list(scope: RuleScope): Promise<PolicyRule[]>
-  /** Replaces all of a scope. `actor` is the operator who sets the app's, for the log. */
+  /** Replaces all rules of a scope. `actor` is the operator, for the log. */
   set(scope: RuleScope, rules: unknown, by?: { actor?: string | undefined }): Promise<PolicyRule[]>
-  /** All that hold for a call, ready to decide; with those that it brings itself. */
+  /** Compiled rules that apply to a call, including its own. */
   forCall(call: CallScope): Promise<TieredRules>
 }
 
@@ -41,12 +41,12 @@ export interface RuleDeps {
   storage: Storage
   cache: ReadCache
   events: Emitter
-  /** Rules of the app's own code. */
+  /** Rules from the app's code. */
   codeRules?: readonly PolicyRule[]
 }
 
 const LIST_LIMIT = 100_000
-/** So that what is wrong is told by its place in the list. */
+/** Wraps the list, so that errors name the index of a rule. */
 const policyInput = z.strictObject({ rules: policyRules })
 const NONE: readonly CompiledRule[] = []
 
@@ -54,7 +54,7 @@ type ByThread = ReadonlyMap<string, { rules: PolicyRule[]; compiled: CompiledRul
 
 export function createPolicyRules({ storage, cache, events, codeRules = [] }: RuleDeps): PolicyRules {
   const compiledCode = compileRules(codeRules)
-  /** The same list for the same rules: what is worked out of them is kept by it. */
+  /** Returns the same array for the same rules, because it is a cache key. */
   const joined = new WeakMap<readonly CompiledRule[], readonly CompiledRule[]>()
   const withCode = (stored: readonly CompiledRule[]) => {
     if (compiledCode.length === 0) return stored
@@ -115,10 +115,10 @@ function ordered(rows: readonly PolicyRuleRow[]) {
 
 const accessTo = (userId: string): Access => (userId === APP_OWNER ? { caller: 'app-config', userId } : { userId })
 
-/** What must hold, and what else the rule says. */
+/** Conditions and options of a rule. */
 type RuleDetails = RuleConditions & Pick<PolicyRuleInput, 'reason' | 'allowEdits' | 'allowRemember'>
 
-/** A rule as one writes it: `rule('github.create_*', 'ask')`, `rule('*', { readOnly: true }, 'allow')`. */
+/** Creates a rule: `rule('github.create_*', 'ask')`, `rule('*', { readOnly: true }, 'allow')`. */
 export function rule(pattern: string, decision: DecisionType): PolicyRule
 export function rule(pattern: string, details: RuleDetails, decision: DecisionType): PolicyRule
 export function rule(pattern: string, second: DecisionType | RuleDetails, third?: DecisionType): PolicyRule {

@@ -1,6 +1,6 @@
 /**
- * Calls that wait for an answer in the storage. Whoever stores it, in whichever process, a change of the row wakes the one
- * who waits; while changes may be missed, those who wait look by themselves.
+ * Waits for approval answers through the storage. A change of the row wakes the waiter, whichever process stored the
+ * answer. While the change feed is interrupted, waiters poll.
  */
 
 import type { JsonObject } from '../../schema/json.ts'
@@ -19,7 +19,7 @@ export interface Wait {
 }
 
 export interface AnswerWaiter {
-  /** The answer, or undefined where the time ran out or who waits gave up. */
+  /** The answer, or undefined after a timeout or an abort. */
   wait(wait: Wait): Promise<ApprovalAnswer | undefined>
   close(): void
 }
@@ -38,7 +38,7 @@ export function createAnswerWaiter(
   const check = async (id: string) => {
     const waiter = open.get(id)
     if (!waiter) return
-    // What cannot be read now is read at the next change, or the next look.
+    // A failed read is repeated at the next change or poll.
     const answer = await readAnswer(waiter.userId, id).catch(() => undefined)
     if (answer) waiter.settle(answer)
   }
@@ -75,7 +75,7 @@ export function createAnswerWaiter(
         open.set(id, { userId, settle })
         if (closed || signal?.aborted) abandon()
         else signal?.addEventListener('abort', abandon, { once: true })
-        // It may have been answered before anybody listened.
+        // The answer may have been stored before the watch started.
         void check(id)
       })
     },

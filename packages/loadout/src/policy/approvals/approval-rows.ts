@@ -1,4 +1,4 @@
-/** A question as it is stored, as it is shown, and what may be answered to it. */
+/** Rows and views of approval requests, and validation of answers. */
 
 import type { EncryptedCollection } from '../../credentials/rotation.ts'
 import { HostError } from '../../errors.ts'
@@ -14,9 +14,9 @@ export interface ApprovalRequest {
   runId?: string | undefined
   callId: string
   ref: string
-  /** Masked already. */
+  /** Redacted arguments. */
   arguments: JsonObject
-  /** What an edit is held against. */
+  /** Unredacted arguments, for validating edits. */
   original: JsonObject
   inputSchema: JsonObject
   reason: string
@@ -52,7 +52,7 @@ export function newRow(
   }
 }
 
-/** What is kept of the question for who edits it. */
+/** Stored arguments of a request that may be edited. */
 export interface RequestedArguments {
   original: JsonObject
   shown: JsonObject
@@ -61,7 +61,7 @@ export interface RequestedArguments {
 
 export const addressOf = ({ userId, approvalId }: ApprovalRow) => ({ userId, toolkit: 'approvals', field: approvalId })
 
-/** Arguments of questions that are open. What was answered is on its way to a call, within moments. */
+/** Encrypted arguments of pending requests. Answered requests are consumed within moments. */
 export const encryptedApprovals: EncryptedCollection = async (tx, page) =>
   (await tx.list('approvals', { ...page, where: { status: 'pending' } })).map((row) => ({
     id: row.approvalId,
@@ -116,7 +116,7 @@ export function viewOf(row: ApprovalRow): ApprovalView {
   const { approvalId: id, ref, argumentsJson, reason, callerJson, expiresAt, createdAt, callId, threadId } = row
   return {
     id,
-    // A question whose process died with nobody to expire it is expired all the same.
+    // A request past its expiry time is expired, even if no process marked it.
     status: row.status === 'pending' && !isOpen(row) ? 'expired' : row.status,
     ref,
     arguments: argumentsJson,
@@ -134,7 +134,7 @@ export function viewOf(row: ApprovalRow): ApprovalView {
   }
 }
 
-/** How an app answers a question: whose and which it is in one piece or in two, and `type` where it says that for `decision`. */
+/** Address of a request. */
 export interface ApprovalAddress {
   userId: string
   id: string
@@ -146,7 +146,7 @@ export function parseAnswer(args: AnswerInput) {
   const address = args.length === 3 ? { userId: args[0], id: args[1] } : args[0]
   const input = args.length === 3 ? args[2] : args[1]
   const { type, ...rest } = parse(jsonObject, input)
-  // Both at once are refused as any field that is not known.
+  // `type` is an alias of `decision`; both at once are refused as an unknown field.
   const answer = type === undefined || 'decision' in rest ? input : { ...rest, decision: type }
   return { userId: address.userId, id: address.id, ...parse(approvalAnswer, answer) }
 }

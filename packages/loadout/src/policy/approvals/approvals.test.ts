@@ -1,4 +1,4 @@
-/** Questions, answers and what is remembered, through the pipeline of a host whose tools are its own functions. */
+/** Approval requests, answers and grants through the pipeline of a host with function tools. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createServices, type HostServices } from '../../host/create-services.ts'
 import type { ServiceOptions } from '../../host/service-options.ts'

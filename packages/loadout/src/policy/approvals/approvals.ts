@@ -1,12 +1,10 @@
 /**
- * Questions to a user about a call, stored. They can be answered from any process: the one in which the call waits hears of
- * the answer through the storage and goes on. An answer is given once; unanswered, a question expires, and that denies. With
- * the process gone in which the call waits, nothing would come of an answer: such a question has expired too. A run does not
- * wait: its question stays open whatever becomes of the process, and the run comes back for the answer.
- *
- * All of the arguments are shown, with their secrets masked. Where they may be edited, the arguments themselves are kept
- * beside, sealed, until the answer: an edit is held against them and against the tool's schema in whichever process it is
- * given, and what does not fit leaves the question open. Edited arguments are sealed too, until the call has them.
+ * Stored approval requests. Any process can store the answer; the process of the waiting call receives it through the
+ * storage. A request is answered once, and expires without an answer, which denies the call. It also expires if the
+ * process of the waiting call is dead. Requests of runs do not wait: they stay open without a process, and the run
+ * returns for the answer. All arguments are shown with secrets masked. If edits are permitted, the unmasked arguments
+ * are stored encrypted until the answer. An edit is validated against them and the schema of the tool in any process;
+ * an invalid edit leaves the request open. Edited arguments are encrypted until the call has read them.
  */
 import type { CredentialStore } from '../../credentials/credential-store.ts'
 import { HostError } from '../../errors.ts'
@@ -34,34 +32,34 @@ import {
 import { restoreMasked } from './restore-masked.ts'
 
 export interface Approvals {
-  /** Stores the question. `answered` settles with the answer, from whichever process it comes. */
+  /** Stores a request. `answer` resolves with the answer from any process. */
   ask(
     request: ApprovalRequest,
     signal?: AbortSignal,
   ): Promise<{ approval: ApprovalView; answer: Promise<ApprovalAnswer> }>
-  /** Stores a question whose asker comes back for the answer: it outlives the process, and is open for days. */
+  /** Stores a request of a run: it outlives the process and stays open for days. */
   put(request: ApprovalRequest): Promise<ApprovalView>
-  /** What was answered to the question about this call; `answer` is missing while it is open. `not-found` for another's. */
+  /** The answer to the request of a call; `answer` is missing while it is pending. Otherwise `not-found`. */
   answerTo(about: { userId: string; callId: string; id: string }): Promise<ApprovalWithAnswer>
-  /** Takes back the open questions of a run that asks no more. */
+  /** Expires the pending requests of a run. */
   withdraw(userId: string, runId: string): Promise<void>
   list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
   get(userId: string, id: string): Promise<ApprovalView>
-  /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
+  /** `conflict` if it was answered or has expired; `invalid-input` for an invalid edit, which leaves it open. */
   answer(...args: AnswerInput): Promise<ApprovalView>
   close(): void
 }
 
 export interface ApprovalWithAnswer {
   approval: ApprovalView
-  /** What it was about, as it was then. */
+  /** Fingerprints at the time of the request. */
   fingerprints: Fingerprints
   answer?: ApprovalAnswer
 }
 
 export interface ApprovalFilter {
   status?: ApprovalRow['status'] | undefined
-  /** Older than this one. */
+  /** Only requests older than this one. */
   cursor?: string | undefined
   /** @default 1000 */
   limit?: number | undefined
@@ -72,11 +70,11 @@ export interface ApprovalDeps {
   events: Emitter
   grants: Pick<Grants, 'add'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
-  /** What is wrong with arguments by a tool's schema, or nothing. */
+  /** Validates arguments against the schema of a tool. */
   check(inputSchema: JsonObject, args: JsonObject): HostError | undefined
-  /** This process, in which calls wait. */
+  /** Lease of this process, in which calls wait. */
   presence: ProcessLease
-  /** How long a question stays open. @default 600_000 */
+  /** Time in ms until a request expires. @default 600_000 */
   expireMs?: number | undefined
 }
 
@@ -84,7 +82,7 @@ const EXPIRE_MS = 600_000
 const DEFERRED_EXPIRE_MS = 7 * 86_400_000
 const MAX_PENDING = 100
 const LIST_LIMIT = 1000
-/** Who asked is stored too, and comes back by itself. */
+/** `processId` of requests that no process waits for. */
 const NO_PROCESS = ''
 
 export function createApprovals(deps: ApprovalDeps): Approvals {
@@ -147,7 +145,7 @@ class StoredApprovals implements Approvals {
     { status, cursor: after, limit = LIST_LIMIT }: ApprovalFilter = {},
   ): Promise<ApprovalView[]> {
     const found: ApprovalView[] = []
-    // Which have expired is known only by looking at them, so a page may take several.
+    // Expiry is computed, not stored, so one page may need several queries.
     for (let from = after; found.length < limit; ) {
       const where = { userId, ...(status === undefined || status === 'expired' ? {} : { status }) }
       const query = { where, order: 'desc' as const, limit: LIST_LIMIT, ...(from === undefined ? {} : { after: from }) }
@@ -202,7 +200,7 @@ class StoredApprovals implements Approvals {
     return { ...row, sealedJson: await this.#deps.credentials.seal(addressOf(row), text) }
   }
 
-  /** The edit with its secrets back in it, sealed; or what is wrong with it. */
+  /** Restores masked secrets in an edit, validates and encrypts it. */
   async #sealedEdit(row: ApprovalRow, edited: JsonObject) {
     const { credentials, check } = this.#deps
     if (!row.sealedJson) throw late(row)
@@ -243,7 +241,7 @@ class StoredApprovals implements Approvals {
     return row
   }
 
-  /** Open questions of processes that are gone have expired. */
+  /** Marks pending requests of dead processes as expired. */
   async #withExpired(tx: Transaction, rows: readonly ApprovalRow[]): Promise<ApprovalRow[]> {
     const gone = new Set<string>()
     for (const processId of new Set(rows.filter(isOpen).map((row) => row.processId)))
@@ -252,7 +250,7 @@ class StoredApprovals implements Approvals {
     return rows.map((row) => (isOpen(row) && gone.has(row.processId) ? { ...row, status: 'expired' } : row))
   }
 
-  /** The answer that is stored by now, where there is one. */
+  /** The stored answer, if there is one. */
   async #settled(userId: string, id: string): Promise<ApprovalAnswer | undefined> {
     const row = await this.#deps.storage.transaction({ userId }, (tx) => tx.get('approvals', id))
     if (!row || row.status === 'expired') return { status: 'expired' }
@@ -267,18 +265,18 @@ class StoredApprovals implements Approvals {
     return { status: 'allowed', arguments: args }
   }
 
-  /** Edited arguments are for the call that waited; it has them now. */
+  /** Deletes edited arguments once the waiting call has read them. */
   async #clearEdit({ userId, approvalId }: ApprovalRow, answer: ApprovalAnswer): Promise<ApprovalAnswer> {
     if (answer.status !== 'allowed' || !answer.arguments) return answer
     const forget = { set: { sealedJson: null } }
-    // Where that cannot be written now, they stay sealed.
+    // If the write fails, they stay encrypted.
     await this.#deps.storage
       .transaction({ userId }, (tx) => tx.update('approvals', approvalId, forget))
       .catch(() => undefined)
     return answer
   }
 
-  /** Nobody answered in time, or who asked gave up. An answer that came just now still counts. */
+  /** Expires a request. An answer that was stored first still counts. */
   async #expire({ userId, approvalId, callId, ref }: ApprovalRow): Promise<ApprovalAnswer> {
     const row = await this.#deps.storage.transaction({ userId }, (tx) =>
       tx.update('approvals', approvalId, {

@@ -1,13 +1,13 @@
 /**
- * Edited arguments as they are meant. Who edits sees masks where secrets are: one that comes back where it stood means what
- * stands there; one anywhere else means nothing, and is refused with its place, so that a tool never gets a mask.
+ * Restores masked secrets in edited arguments. A mask in its original position represents the secret. A mask anywhere
+ * else is refused with its path, so that a tool never receives a mask.
  */
 import type { FieldError } from '../../errors.ts'
 import { type JsonObject, sameJson } from '../../schema/json.ts'
 import { MASK } from '../../toolkits/secrets/redact.ts'
 
 export interface Masked {
-  /** What is meant, and what is shown of it, their keys in the same order. */
+  /** Unmasked and masked arguments, with keys in the same order. */
   original: JsonObject
   masked: JsonObject
 }
@@ -20,7 +20,7 @@ export function restoreMasked({ original, masked }: Masked, edited: JsonObject):
     errors.push({ path, message: `holds the mask ${MASK}, but no secret stood there` })
   const restore = (at: { was: unknown; seen: unknown; path: string }, value: unknown): unknown => {
     const { was, seen, path } = at
-    // A place that nobody touched is what it was, whatever is hidden in it.
+    // An unchanged value is restored as a whole.
     if (was !== undefined && sameJson(value, seen)) return was
     if (typeof value === 'string' && value.includes(MASK)) misplaced(path)
     if (Array.isArray(value))
@@ -42,7 +42,7 @@ export function restoreMasked({ original, masked }: Masked, edited: JsonObject):
   return { arguments: restored, errors }
 }
 
-/** Shown names and the real ones: those that are hidden stand in the order of those that they hide. */
+/** Maps masked names to real names by their order. */
 function namesOf(was: unknown, seen: unknown): ReadonlyMap<string, string> {
   if (!isObject(was) || !isObject(seen)) return new Map()
   const hidden = Object.keys(was).filter((name) => !Object.hasOwn(seen, name))

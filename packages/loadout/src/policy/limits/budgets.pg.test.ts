@@ -1,4 +1,4 @@
-/** A limit that is lowered in one process holds in the other, whatever it had taken ahead. */
+/** A limit lowered in one process applies in another, whatever that one has reserved. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

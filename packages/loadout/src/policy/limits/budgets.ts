@@ -1,8 +1,8 @@
 /**
- * Counters that all processes share: calls of an hour, tokens of a day. A process takes a block at a time, so that a call
- * does not pay a round trip; near the end of a limit blocks are of one, so that exactly what is allowed is used. What a
- * process took and did not use it gives back when it idles or closes, and when the limit is lowered, so that a new limit
- * holds from the next call on; what a killed one took is lost, never used twice.
+ * Counters that all processes share, such as calls per hour and tokens per day. A process reserves blocks, so that most
+ * calls need no round trip; near the limit the block size is 1, so that the limit is exact. Unused reservations are
+ * returned when the process is idle or closes, and when the limit is lowered, so that a new limit applies to the next
+ * call. Reservations of a killed process are lost, never used twice.
  */
 import { HostError } from '../../errors.ts'
 import { newId } from '../../schema/ids.ts'
@@ -15,24 +15,24 @@ export interface BudgetKey {
   subject: string
   counter: UsageRow['counter']
   windowMs: number
-  /** A time in the window that is meant. @default now */
+  /** A time within the window. @default now */
   at?: number | undefined
 }
 
 export type Taken = { ok: true } | { ok: false; resetsAt: Date }
 
 export interface Budgets {
-  /** Takes so many of a limit, or says when there will be more. */
+  /** Takes one unit, or returns when the limit resets. */
   take(key: BudgetKey, limit: number): Taken | Promise<Taken>
-  /** Gives back one that was taken and not used. */
+  /** Returns an unused unit. */
   giveBack(key: BudgetKey): void
-  /** Counts what was used, whatever the limit: the next `take` sees it. */
+  /** Adds to the counter regardless of the limit; the next `take` includes it. */
   spend(key: BudgetKey, amount: number): void
-  /** What is counted by now, in all processes. */
+  /** Current value over all processes. */
   used(key: BudgetKey): Promise<{ value: number; resetsAt: Date }>
-  /** Forgets a user who is gone: nothing of theirs is written any more. */
+  /** Drops the counters of a removed user without writing them. */
   forget(userId: string): void
-  /** Gives back what is not used, and writes what is. */
+  /** Writes all counters and returns unused reservations. */
   close(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export function createBudgets(storage: Storage): Budgets {
   const open = new Map<string, Budget>()
   const budgetFor = (key: BudgetKey): Budget => {
     const start = windowStart(key)
-    // No id holds a control character: these do not run together.
+    // IDs contain no control characters, so the key is unambiguous.
     const id = `${key.userId}\n${key.subject}\n${key.counter}\n${start}`
     const existing = open.get(id)
     if (existing) return existing
@@ -79,7 +79,7 @@ const windowStart = ({ windowMs, at = Date.now() }: BudgetKey) => Math.floor(at 
 
 const MAX_OPEN = 50_000
 
-/** Windows that are over, and then the oldest: what they still hold goes back. */
+/** Settles and drops ended windows first, then the oldest. */
 function forgetOld(open: Map<string, Budget>): void {
   if (open.size <= MAX_OPEN) return
   for (const [id, budget] of open) {
@@ -93,9 +93,9 @@ class Budget {
   readonly #storage: Storage
   readonly #key: BudgetKey
   readonly #start: Date
-  /** What this process may still use of what it took. Negative: used and not yet counted. */
+  /** Reserved and unused units. Negative: used but not yet written. */
   #left = 0
-  /** The limit that it was taken under. */
+  /** The limit of the current reservation. */
   #limit = 0
   #wasLowered = false
   #lowering: Promise<void> | undefined
@@ -118,7 +118,7 @@ class Budget {
     this.#left = 0
   }
 
-  /** At once where this process has some left. */
+  /** Synchronous while this process has a reservation. */
   take(limit: number): Taken | Promise<Taken> {
     if (this.#left < 1 || limit < this.#limit || this.#lowering) return this.#takeLater(limit)
     this.#left--
@@ -140,7 +140,7 @@ class Budget {
     return { ok: true }
   }
 
-  /** What was taken under a higher limit may be more than the new one allows: it goes back, and is asked for anew. */
+  /** Returns a reservation that was made under a higher limit. */
   #lower(limit: number): void {
     this.#limit = limit
     this.#wasLowered = true
@@ -161,9 +161,9 @@ class Budget {
   spend(amount: number): void {
     this.#left -= amount
     this.#touch()
-    // It was taken under the higher limit, and is nobody's to use under this one.
+    // A unit from a higher limit must not be used under the new one.
     if (amount < 0 && this.#wasLowered) this.#limit = Number.POSITIVE_INFINITY
-    // Who is never idle is counted all the same.
+    // Write regularly, even if the process is never idle.
     if (this.#left < -MAX_UNWRITTEN) void this.settle().catch(() => {})
   }
 
@@ -180,7 +180,7 @@ class Budget {
     return this.#resetsAt().getTime() <= Date.now()
   }
 
-  /** Nothing that was taken and not used is kept, and nothing that was used is forgotten. */
+  /** Returns unused units and writes used ones. */
   async settle(): Promise<void> {
     clearTimeout(this.#idle)
     this.#idle = undefined
@@ -198,7 +198,7 @@ class Budget {
     return new Date(this.#start.getTime() + this.#key.windowMs)
   }
 
-  /** One timer for many calls: when it fires too soon, it is set again for the rest. */
+  /** One timer for many calls: if it fires early, it is set again for the rest. */
   #touch(): void {
     this.#touchedAt = Date.now()
     if (this.#idle === undefined) this.#wait(IDLE_MS)
@@ -215,7 +215,7 @@ class Budget {
     this.#idle = timer as ReturnType<typeof setTimeout>
   }
 
-  /** Whether there was something to take. What was overspent is counted with it. */
+  /** Reserves a block and writes overspent units. Returns whether a unit is available. */
   async #refill(limit: number): Promise<boolean> {
     this.#limit = limit
     const debt = Math.max(0, -this.#left)
@@ -229,7 +229,7 @@ class Budget {
     return block > 0
   }
 
-  /** Compare and set, until nobody came between. */
+  /** Retries compare-and-set until no other process interferes. */
   async #change(next: (value: number) => number): Promise<void> {
     const { userId, subject, counter } = this.#key
     const where = { userId, subject, counter, windowStart: this.#start }
@@ -247,7 +247,7 @@ class Budget {
           return true
         })
         .catch((error: unknown) => {
-          // Two first writers of one window: the loser looks again.
+          // Two processes inserted the row; the loser retries.
           if (HostError.is(error) && error.code === 'conflict') return false
           throw error
         })

@@ -1,6 +1,6 @@
 /**
- * Tokens of a day: what models use counts with what calls bring, against the same limits of the user and of the thread. What is
- * counted here is what a provider says it took; a limit that is reached is told with its value and when it resets.
+ * Daily token limits of users and threads. Tokens of models, as reported by the provider, and tokens of call results
+ * share one counter.
  */
 import { HostError } from '../../errors.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
@@ -10,9 +10,9 @@ import { DAY_MS } from '../../util/durations.ts'
 import type { BudgetKey, Budgets } from './budgets.ts'
 import { least } from './usage.ts'
 
-/** What may be used of something, and where that is counted. */
+/** A limit and its counter. */
 export interface Limit {
-  /** As people know it. */
+  /** Name of the setting. */
   name: string
   value: number
   key: BudgetKey
@@ -29,9 +29,9 @@ export interface TokenLimitDeps {
   threads: Pick<Threads, 'settings'>
 }
 
-/** The tokens of one who asks models. */
+/** Token meter of a scope. */
 export interface TokenMeter {
-  /** How many are left, without a limit `Infinity`; and where there are none, which limit that is. */
+  /** Remaining tokens, `Infinity` without a limit, and the exhausted limit. */
   state(): Promise<{ left: number; reached?: HostError }>
   spend(tokens: number): void
 }
@@ -89,7 +89,7 @@ export function createTokenMeters(deps: TokenLimitDeps & { budgets: Budgets }): 
         const amount = Math.max(0, Math.ceil(tokens))
         if (amount === 0) return
         budgets.spend(tokensBy(userId, 'user'), amount)
-        // A thread that nobody limits is not counted.
+        // Threads without a limit are not counted.
         if (isThreadLimited) budgets.spend(tokensBy(userId, `thread:${threadId}`), amount)
       },
     }

@@ -1,4 +1,4 @@
-/** What a user used of their limits, in words for people. */
+/** Reports how much of their limits a user has used. */
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { Preferences } from '../../schema/records/preferences.ts'
 import { DAY_MS, HOUR_MS } from '../../util/durations.ts'
@@ -33,7 +33,7 @@ export async function usageOf({ budgets, app, preferences }: UsageDeps, userId: 
   }
 }
 
-/** The operator's ceiling, or less where the user wants less. */
+/** The lower of the operator's limit and the user's own. */
 export function least(ceiling: number | undefined, own: number | undefined): number | undefined {
   if (ceiling === undefined || own === undefined) return ceiling ?? own
   return Math.min(ceiling, own)
