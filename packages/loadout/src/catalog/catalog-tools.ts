@@ -1,4 +1,4 @@
-/** Tools as the catalog has them, from wherever they come: a row, a record, a look. */
+/** Converts rows, records and introspection results to catalog tools. */
 
 import type { JsonObject } from '../schema/json.ts'
 import type { PinRow, UserServerToolRow } from '../schema/toolkit/catalog.ts'
@@ -9,12 +9,12 @@ import { fingerprintOf, isSameMeaning, isSameText } from './fingerprint.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { NOBODY } from './store-catalog.ts'
 
-/** What a record brought along, for one that was never looked at: nobody saw it at the server. */
+/** Tools declared in a record that was never introspected. */
 export function declaredTools({ uscoId, toolkit }: StoredToolkit): CatalogTool[] {
   return (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '', unaccepted: true }))
 }
 
-/** What was found of a toolkit that is not stored: seen for the first time, each time. */
+/** Tools of an ephemeral toolkit. */
 export async function toolsOf(
   { uscoId }: StoredToolkit,
   { manifests, setAside }: ReadManifests,
@@ -31,7 +31,7 @@ export async function toolsOf(
   return [...found, ...bad]
 }
 
-/** A custom toolkit's tools are in its own definition; they pass the same checks. */
+/** Tools of a custom toolkit, validated like those of a server. */
 export function readCustom(server: CustomServer): Promise<ReadManifests> {
   const manifests = server.tools.map(
     ({ execute: _execute, examples: _examples, tools: _tools, hosts: _hosts, ...manifest }) => manifest,
@@ -39,7 +39,7 @@ export function readCustom(server: CustomServer): Promise<ReadManifests> {
   return readManifests(manifests)
 }
 
-/** What changed since a tool was accepted: a meaning, which blocks it, or noise, which is shown. */
+/** Compares manifests: `changed` blocks the tool, `minorChange` is only displayed. */
 export function changeOf(
   from: JsonObject,
   now: ToolManifest | JsonObject,
@@ -83,18 +83,18 @@ export function toTool(row: UserServerToolRow, pin: PinRow | undefined): Catalog
 export interface CatalogTool {
   uscoId: string
   manifest: ToolManifest
-  /** The fingerprint of what the server says now. */
+  /** Fingerprint of the current manifest. */
   pin: string
-  /** Since when it is accepted as it is; none where nothing of it is stored. */
+  /** Time of acceptance; missing if nothing is stored. */
   pinnedAt?: Date
-  /** Not usable: the server no longer lists it, or it was set aside. */
+  /** Reason why the tool is unusable: not listed any more, or invalid. */
   inactive?: string
-  /** It differs from what was accepted. */
+  /** Accepted and current manifest, if they differ. */
   changed?: { from: JsonObject; to: JsonObject }
-  /** It differs from what was accepted in nothing but noise: order, defaults, examples, white space. It is not blocked. */
+  /** Accepted and current manifest that differ only in noise: order, defaults, examples, white space. Not blocked. */
   minorChange?: { from: JsonObject; to: JsonObject }
-  /** First seen while its server was not trusted, and accepted by nobody since. */
+  /** First seen while its server was not trusted, and not accepted since. */
   unaccepted?: true
-  /** Off: the same, and its server is not trusted now either. */
+  /** Blocked: not accepted, and its server is still not trusted. */
   blocked?: true
 }

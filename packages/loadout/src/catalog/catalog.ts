@@ -1,6 +1,6 @@
 /**
- * Which tools each toolkit offers: served from what is stored, whether or not a server is up. What is older than its time
- * to live is served as it is and looked at again behind; many readers cause one look.
+ * Tools of each toolkit, served from storage, whether or not a server is available. Stale entries are served and
+ * refreshed in the background; concurrent readers share one refresh.
  */
 import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
@@ -25,31 +25,28 @@ import { type Acceptance, acceptChanges, type CatalogChange, storeCatalog, store
 export type { CatalogTool } from './catalog-tools.ts'
 
 export interface Catalog {
-  /** The tools of each of a user's toolkits, by `usco_…`. Starts a look behind where something is stale, unless `asIs`. */
+  /** Tools of toolkits by `usco_…`. Refreshes stale entries in the background, unless `asIs`. */
   tools(
     userId: string,
     toolkits: readonly StoredToolkit[],
     options?: { asIs?: boolean | undefined },
   ): Promise<ReadonlyMap<string, readonly CatalogTool[]>>
-  /**
-   * Looks in the background when it is its turn, with few others at once. Resolves to whether it succeeded and never rejects: the
-   * state has the failure.
-   */
+  /** Queues a background refresh. Resolves to whether it succeeded and never rejects: the state has the failure. */
   refresh(stored: StoredToolkit, userId: string): Promise<boolean>
-  /** Looks now. Throws what went wrong; the stored tools stay. */
+  /** Introspects now. Throws on failure and keeps the stored tools. */
   introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]>
-  /** The server says that its list changed: looks anew, also where a look is under way. */
+  /** Introspects again after a list change, also if an introspection is running. */
   changed(stored: StoredToolkit, userId: string): Promise<void>
-  /** Whether what is kept of it is past its time, or the last look failed. */
+  /** Whether the stored tools are stale or the last introspection failed. */
   isStale(stored: StoredToolkit): boolean
-  /** When what this user has of it was last looked for. */
+  /** Time of the last introspection for this user. */
   discoveredAt(stored: StoredToolkit, userId: string): Promise<Date | null>
-  /** What is known of a toolkit that is carried and not stored. */
+  /** Tools of an ephemeral toolkit. */
   ephemeralTools(uscoId: string): readonly CatalogTool[] | undefined
   accept(stored: StoredToolkit, by: Acceptance): Promise<number>
-  /** Whether what an app's server offers is known for this user alone: then it is theirs to accept. */
+  /** Whether this user has a personal catalog of an app server, which they accept themselves. */
   isPersonal(stored: StoredToolkit, userId: string): Promise<boolean>
-  /** Waits for looks that are under way. */
+  /** Waits for running introspections. */
   settled(): Promise<void>
 }
 
@@ -58,13 +55,13 @@ export interface CatalogDeps {
   cache: ReadCache
   connector: Connector
   events: Emitter
-  /** Says which servers are trusted. */
+  /** Configuration with the trusted servers. */
   app: { get(): Promise<AppConfig> }
-  /** Whether a user asks a server with a sign-in of their own: then the list is theirs alone. @default never */
+  /** Whether the user has their own sign-in, which makes the tool list personal. @default never */
   isSignedIn?(stored: StoredToolkit, userId: string): Promise<boolean>
   /** @default 3_600_000 */
   ttlMs?: number
-  /** How long a server may take to answer. @default 10_000, and for a command what the connector allows */
+  /** Timeout in ms. @default 10_000, and for a command the limit of the connector */
   introspectMs?: number
 }
 
@@ -73,12 +70,12 @@ const DEFAULT_TTL_MS = 3_600_000
 const DEFAULT_INTROSPECT_MS = 10_000
 const STDIO_LIST_MS = 60_000
 const LEAST_TTL_MS = 10_000
-/** A server that was away may be back: who reads looks again, not more often than this. */
+/** Minimum time in ms between refreshes after a failure. */
 const AFTER_FAILURE_MS = 60_000
 const MAX_EPHEMERAL = 1000
-/** More processes that start at once on one machine take longer in all. */
+/** Starting more processes at once takes longer in total. */
 const REFRESHES_AT_ONCE = 8
-/** More at once would drown who listens; they look anew instead. */
+/** Maximum number of tool events per change; listeners reload the catalog instead. */
 const MAX_EVENTS = 500
 
 export function createCatalog(parts: CatalogDeps): Catalog {
@@ -89,11 +86,11 @@ class StoredCatalog implements Catalog {
   readonly #parts: CatalogDeps
   readonly #looking = new Map<string, Promise<ToolManifest[]>>()
   readonly #refreshes = new RefreshQueue(REFRESHES_AT_ONCE)
-  /** How long a server says that its list holds. */
+  /** Time to live in ms that the server reported. */
   readonly #hints = new LRUCache<string, number>({ max: 10_000 })
-  /** The tools of toolkits that are carried and not stored. Nothing of them is written anywhere. */
+  /** Tools of ephemeral toolkits; never stored. */
   readonly #ephemeral = new LRUCache<string, readonly CatalogTool[]>({ max: MAX_EPHEMERAL })
-  /** The same tools, with those held that nobody accepted; kept as long as they are. */
+  /** Tools with unaccepted ones blocked, cached per tools. */
   readonly #blockedCache = new WeakMap<readonly CatalogTool[], readonly CatalogTool[]>()
 
   readonly #personal: PersonalCatalogs
@@ -116,16 +113,16 @@ class StoredCatalog implements Catalog {
     const result = new Map<string, readonly CatalogTool[]>()
     for (const one of toolkits) {
       const own = one.tier === 'app' ? personal?.get(one.uscoId) : undefined
-      // What is the app's is kept once, however many users there are.
+      // App tools are cached once for all users.
       const cached = one.ephemeral
         ? this.#ephemeral.get(one.uscoId)
         : (own?.tools ?? (await read(one.userId)).get(one.uscoId))
       const tools = cached ?? declaredTools(one)
-      // What a call brings is chosen with the call, and nothing of it is kept that could be accepted.
+      // Inline toolkits are chosen by the call and cannot be accepted.
       result.set(one.uscoId, one.ephemeral || isTrusted(one, config) ? tools : this.#blockUnaccepted(tools))
       const wasSeen = cached !== undefined || one.row.introspectedAt !== null
       const isOld = !asIs && one.enabled && wasSeen && !one.ephemeral && this.#isOld(one, own)
-      // Failures are told by the state; a reader gets what there is.
+      // The state reports failures; readers get the stored tools.
       if (isOld) void this.refresh(one, userId)
     }
     return result
@@ -135,7 +132,7 @@ class StoredCatalog implements Catalog {
     const key = this.#keyOf(stored, (await this.#isOwn(stored, userId)) ? userId : stored.userId)
     const underWay = this.#looking.get(key)
     const queued = this.#refreshes.add(key, () => this.#unlessCancelled(stored, userId))
-    // A look that is under way needs no second one after it.
+    // A running introspection replaces the queued refresh.
     if (underWay) this.#refreshes.replace(key, underWay)
     return queued
   }
@@ -151,13 +148,13 @@ class StoredCatalog implements Catalog {
     return work
   }
 
-  /** A start that a person cancelled is not begun again in the background. */
+  /** A start that the user cancelled is not repeated in the background. */
   async #unlessCancelled(stored: StoredToolkit, userId: string): Promise<ToolManifest[]> {
     if (this.#parts.connector.stateOf(stored, userId)?.code === 'cancelled') throw new HostError('cancelled')
     return this.introspect(stored, userId)
   }
 
-  /** What belongs to the app is looked at once for all, by whoever comes first; what is a user's own, for that user. */
+  /** App toolkits are introspected once for all users, personal catalogs once per user. */
   #keyOf({ uscoId, row }: StoredToolkit, owner: string): string {
     return JSON.stringify([uscoId, row.updatedAt.getTime(), owner])
   }
@@ -167,7 +164,7 @@ class StoredCatalog implements Catalog {
     return (await this.#parts.isSignedIn?.(stored, userId)) ?? false
   }
 
-  /** A change that was told while a look was under way is looked at once more after it. */
+  /** A change during an introspection needs another one after it. */
   async changed(stored: StoredToolkit, userId: string): Promise<void> {
     const key = this.#keyOf(stored, (await this.#isOwn(stored, userId)) ? userId : stored.userId)
     await this.#looking.get(key)?.catch(() => {})
@@ -182,7 +179,7 @@ class StoredCatalog implements Catalog {
     return stored.row.introspectionStatus === 'error' || this.#isPast(stored)
   }
 
-  /** Whether it is time for another look: sooner after one that failed. */
+  /** Whether the entry is expired; failures expire sooner. */
   #isPast({ row, toolkit, uscoId }: StoredToolkit): boolean {
     if (row.introspectedAt === null) return toolkit.tools === undefined
     const ttlMs = this.#parts.ttlMs ?? DEFAULT_TTL_MS
@@ -252,7 +249,7 @@ class StoredCatalog implements Catalog {
       return read.manifests
     } catch (thrown) {
       const error = HostError.from(thrown)
-      // That it was not even tried says nothing new of the server.
+      // `cooling-down` means that the server was not contacted.
       if (error.code !== 'cooling-down' && !stored.ephemeral && !isOwn && !isOnlyTheirs(stored, userId, error))
         await storeFailure(storage, stored, failureText(originalMessage(error))).catch(() => {})
       throw error
@@ -266,15 +263,15 @@ class StoredCatalog implements Catalog {
     const timeoutMs = set ?? (isCommand ? STDIO_LIST_MS : DEFAULT_INTROSPECT_MS)
     const list = await this.#parts.connector.use(stored, userId, {
       repeatable: true,
-      // A command may have to install itself first: the connector knows how long that may take.
+      // A command may install itself first: the connector knows that limit.
       connectMs: isCommand ? set : timeoutMs,
       setting: 'timeouts.introspectMs',
       isFirstList: stored.row.introspectedAt === null,
       trace,
       work: (connection, signal) => connection.list('tools', { timeoutMs, totalMs: timeoutMs, signal }),
     })
-    // A private list (`isPrivate`) is kept for who asked: its owner, the user who signed in, or the app by its own credentials.
-    // Zero means "do not keep", which a catalog cannot do; then our own time holds.
+    // A private list (`isPrivate`) is stored for its requester: the owner, the signed-in user, or the app.
+    // 0 means "do not cache", which a catalog cannot do, so the default TTL applies.
     if (list.ttlMs !== undefined && list.ttlMs > 0) this.#hints.set(stored.uscoId, Math.max(list.ttlMs, LEAST_TTL_MS))
     const read = await readManifests(list.items)
     return { ...read, warnings: [...list.warnings, ...read.warnings] }
@@ -303,6 +300,6 @@ class StoredCatalog implements Catalog {
   }
 }
 
-/** That one user has yet to sign in says nothing of the app's server. */
+/** A missing sign-in of one user is not a failure of the app server. */
 const isOnlyTheirs = ({ tier }: StoredToolkit, userId: string, { code }: HostError) =>
   tier === 'app' && userId !== APP_OWNER && code === 'sign-in-needed'

@@ -1,4 +1,4 @@
-/** Pins tell meaning from noise, on manifests of real servers and on manifests in the style of others. */
+/** Pins distinguish meaning from noise, on manifests of real servers and in the style of others. */
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

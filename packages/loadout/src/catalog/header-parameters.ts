@@ -1,6 +1,6 @@
 /**
- * Parameters that a server wants mirrored into headers (`x-mcp-header`, SEP-2243). A tool whose wish cannot be met must not be
- * offered: its calls could not be sent as the server wants them.
+ * Validates parameters that a server wants mirrored into headers (`x-mcp-header`, SEP-2243). A tool with an invalid
+ * declaration must not be offered, because its calls could not be sent correctly.
  */
 import type { JsonObject } from '../schema/json.ts'
 
@@ -9,13 +9,13 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const PRIMITIVES = new Set<unknown>(['string', 'integer', 'boolean'])
 const DEEPEST = 100
 
-/** What is wrong with them, or undefined. */
+/** Returns the problem, or undefined. */
 export function headerProblem(schema: JsonObject): string | undefined {
   const names = new Set<string>()
   return inProperties(schema, names, 0)
 }
 
-/** Only a chain of properties leads to one; everywhere else it may not stand. */
+/** The keyword is only valid on properties reachable through `properties`. */
 function inProperties(schema: JsonObject, names: Set<string>, depth: number): string | undefined {
   if (depth > DEEPEST) return undefined
   for (const [key, inner] of Object.entries(schema)) {

@@ -28,7 +28,7 @@ export function meaningOf(manifest: ToolManifest | JsonObject): JsonObject {
   }
 }
 
-/** Absent and empty words mean the same. */
+/** Missing and empty texts are equal. */
 const words = (text: unknown): unknown =>
   typeof text === 'string' ? text.replace(/\s+/g, ' ').trim() || undefined : text
 
@@ -65,13 +65,13 @@ function byName(value: unknown, depth: number): unknown {
 const unordered = (key: string, value: readonly unknown[]) =>
   key === 'required' && value.length === 0 ? undefined : sorted(value)
 
-/** Each once, in an order of their own. */
+/** Unique values in canonical order. */
 const sorted = (values: readonly unknown[]) =>
   [...new Map(values.map((value) => [canonical(value), value])).entries()]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, value]) => value)
 
-/** JSON with sorted keys: a database may give keys back in another order, and that is no change. */
+/** JSON with sorted keys, because a database may return keys in another order. */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`

@@ -1,6 +1,6 @@
 /**
- * What a server of the app offers one user who signed in to it. Such a list is the user's alone (`cacheScope: private`): it is
- * kept in the user's own row, with what was accepted of it, and nobody else sees a word of it.
+ * Personal catalogs: tools that an app server offers one signed-in user (`cacheScope: private`). They are stored in a
+ * row of the user, with what the user accepted, and no other user sees them.
  */
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
@@ -22,9 +22,9 @@ const FIRST_SIGHT = 'first sight'
 const personalTool = z.object({
   manifest: toolManifest,
   fingerprint: z.string(),
-  /** Why it cannot be used. */
+  /** Reason why it is unusable. */
   inactive: z.string().optional(),
-  /** What was accepted, by whom and when. */
+  /** Accepted manifest, with user and time. */
   accepted: z.object({
     fingerprint: z.string(),
     manifest: z.record(z.string(), z.unknown()),
@@ -35,11 +35,11 @@ const personalTool = z.object({
 type PersonalTool = z.infer<typeof personalTool>
 
 export interface PersonalCatalogs {
-  /** What is known for this user, by the toolkit. */
+  /** Catalogs of a user by toolkit. */
   list(userId: string): Promise<ReadonlyMap<string, PersonalCatalog>>
   store(stored: StoredToolkit, userId: string, found: ReadManifests & { trusted: boolean }): Promise<CatalogChange>
   accept(stored: StoredToolkit, by: Acceptance): Promise<number>
-  /** The user is no longer signed in: nothing of it is shown. */
+  /** Deletes the catalog after a sign-out. */
   forget(uscoId: string, userId: string): Promise<void>
 }
 
@@ -113,7 +113,7 @@ function merge(
       at: now,
       by: trusted ? FIRST_SIGHT : NOBODY,
     }
-    // What nobody accepted follows what the server says; a set-aside one was never seen.
+    // Unaccepted and invalid tools follow the server.
     const isFollowed =
       acceptedBefore === undefined || acceptedBefore.fingerprint === '' || (acceptedBefore.by === NOBODY && !trusted)
     const isSame = !isFollowed && isSameMeaning(acceptedBefore.manifest, manifest)
@@ -124,7 +124,7 @@ function merge(
     })
   }
   for (const { name, reason } of setAside) tools.set(name, { ...(before.get(name) ?? nothing(name)), inactive: reason })
-  // What is no longer listed keeps its pin: it may come back as something else.
+  // An unlisted tool keeps its pin, because it may return changed.
   for (const [name, tool] of before)
     if (!tools.has(name)) tools.set(name, { ...tool, inactive: 'the server no longer lists it' })
   const active = (catalog: ReadonlyMap<string, PersonalTool>) =>

@@ -1,4 +1,4 @@
-/** Icons and `_meta` of tools: kept within bounds, never a reason to lose a tool, no part of what a person accepts (R12). */
+/** Icons and `_meta` of tools: bounded, never a reason to lose a tool, not part of what a user accepts (R12). */
 import { describe, expect, it } from 'vitest'
 import { fingerprintOf } from './fingerprint.ts'
 import { readManifests } from './read-manifests.ts'

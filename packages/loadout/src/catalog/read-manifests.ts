@@ -1,6 +1,6 @@
 /**
- * What a server lists, made into manifests. One bad tool is set aside with its reason and the others are kept; limits are
- * told, not silently applied; hidden characters are taken out of what a model reads and are told too.
+ * Validates the tool list of a server. Invalid tools are skipped with a reason and the others kept. Applied limits and
+ * removed hidden characters are reported as warnings.
  */
 
 import { compileSchema } from '../json-schema/validator.ts'
@@ -28,9 +28,9 @@ const MAX_EXTRAS = 4 * 1024 * 1024
 
 export interface ReadManifests {
   manifests: ToolManifest[]
-  /** Tools that cannot be used, by the name they gave, where they gave one. */
+  /** Invalid tools by name, if they have one. */
   setAside: Array<{ name: string; reason: string }>
-  /** What was changed or left out, for people. */
+  /** Changes and omissions, for users. */
   warnings: string[]
 }
 
@@ -41,7 +41,7 @@ export async function readManifests(items: readonly unknown[]): Promise<ReadMani
     read.warnings.push(`The server lists ${items.length} tools; the first ${MAX_TOOLS} are kept.`)
   let since = performance.now()
   for (const [index, item] of items.slice(0, MAX_TOOLS).entries()) {
-    // Compiling thousands of schemas takes long; others get their turn in between.
+    // Compiling many schemas takes long, so yield to the event loop.
     if (performance.now() - since > TURN_MS) {
       await new Promise((resolve) => setTimeout(resolve, 0))
       since = performance.now()
@@ -61,7 +61,7 @@ export async function readManifests(items: readonly unknown[]): Promise<ReadMani
   return read
 }
 
-/** What a toolkit says whose server lists tools, of which none can be used. */
+/** Warning for a server whose tools are all invalid. */
 export const noneUsable = (count: number) =>
   count === 1
     ? 'The only tool that the server lists is invalid.'
@@ -127,7 +127,7 @@ function cleanWords(raw: JsonObject, name: string, warnings: string[]): JsonObje
 const WORDS = new Set(['title', 'description', '$comment'])
 const MAX_SCHEMA_DEPTH = 100
 
-/** What a schema says to a reader, without what a reader cannot see. What it means to a validator stays as it is. */
+/** Removes hidden characters from titles, descriptions and comments of schemas. Other keywords stay unchanged. */
 function cleanSchemas(raw: JsonObject, name: string, warnings: string[]): JsonObject {
   let hidden = false
   const clean = (value: unknown, depth: number): unknown => {
@@ -151,7 +151,7 @@ function cleanSchemas(raw: JsonObject, name: string, warnings: string[]): JsonOb
   return schemas
 }
 
-// Claims that are not even of the right type are no claims: without them the tool is asked about.
+// Invalid annotations are dropped, so that the tool needs approval.
 function annotationsOf(raw: JsonObject, name: string, warnings: string[]): JsonObject {
   if (raw.annotations === undefined) return {}
   const parsed = toolManifest.shape.annotations.safeParse(raw.annotations)
@@ -199,7 +199,7 @@ function iconsOf({ icons }: JsonObject, name: string, warnings: string[]): JsonO
 function metaOf({ _meta }: JsonObject, name: string, warnings: string[]): JsonObject {
   if (_meta === undefined) return {}
   const parsed = toolMeta.safeParse(_meta)
-  // A database keeps no NUL.
+  // Databases reject NUL.
   if (parsed.success && !JSON.stringify(parsed.data).includes('\\u0000')) return { _meta: parsed.data }
   warnings.push(
     `The \`_meta\` of "${name}" was skipped. It must be an object of at most ${MAX_META_BYTES / 1024} KB of JSON.`,

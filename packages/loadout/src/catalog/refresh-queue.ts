@@ -1,6 +1,6 @@
 /**
- * Refreshes in the background, at most so many at once: 80 stale servers must not start 80 processes together. A toolkit is in the
- * queue once, however many readers find it stale; a refresh that somebody asks for meanwhile takes its place.
+ * Background refreshes with limited concurrency: 80 stale servers must not start 80 processes at once. A toolkit is
+ * queued once, however many readers find it stale; an explicit refresh replaces the queued one.
  */
 interface Queued {
   work: () => Promise<unknown>
@@ -10,7 +10,7 @@ interface Queued {
 
 export class RefreshQueue {
   readonly #atOnce: number
-  /** In the order in which they came. */
+  /** In insertion order. */
   readonly #waiting = new Map<string, Queued>()
   #running = 0
 
@@ -28,7 +28,7 @@ export class RefreshQueue {
     return queued.promise
   }
 
-  /** Takes out of the queue what is done by `work` already. */
+  /** Replaces a queued refresh by running work. */
   replace(key: string, work: Promise<unknown>): void {
     const queued = this.#waiting.get(key)
     this.#waiting.delete(key)

@@ -120,7 +120,7 @@ async function listed(connection: Connection, kind: ListKind): Promise<JsonObjec
   return (await connection.list(kind, WAIT)).items.filter(isObject)
 }
 
-/** A list that the server refuses to give tells nothing of what exists. */
+/** A refused list does not show whether the resource exists. */
 const listedOrNone = (connection: Connection, kind: ListKind) =>
   listed(connection, kind).catch((error: unknown) => {
     if (isRefusal(error)) return []

@@ -1,4 +1,4 @@
-/** What a look writes: what is new or changed, and that it was made. */
+/** An introspection writes its status and only new or changed tools. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import type { FaultTool } from '../../test/fixtures/fault-script.ts'
@@ -11,7 +11,7 @@ const tool = (name: string, more: object = {}): FaultTool => ({ name, inputSchem
 let host: HostServices
 let server: HttpFaultServer
 let changes: string[]
-/** What the server lists; changed between looks. */
+/** Tool list of the server, changed between introspections. */
 const script: { tools: FaultTool[] } = { tools: [] }
 
 beforeEach(async () => {
@@ -27,7 +27,7 @@ afterEach(async () => {
   await server.close()
 })
 
-/** Looks anew, and gives the collections of the rows that were written. */
+/** Introspects again and returns the collections of the written rows. */
 async function look(): Promise<string[]> {
   changes = []
   await host.catalog.introspect(await host.toolkits.find('ann', 'kit'), 'ann')

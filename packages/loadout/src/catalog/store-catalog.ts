@@ -1,8 +1,8 @@
 /**
- * Writes what an introspection found, in one transaction: readers see the old tools until the new ones are in. What a
- * person accepted is pinned: the first sight of a tool pins it, a later difference is kept beside the pin until accepted.
- * What is first seen at a server that is not trusted is pinned too, as accepted by nobody, and follows what the server says.
- * Looks at one toolkit by many processes are written one after another, and only what differs is written.
+ * Writes an introspection result in one transaction: readers see the old tools until it commits. Accepted manifests are
+ * pinned: the first sight pins a tool, and a later difference is stored next to the pin until it is accepted. New tools
+ * of an untrusted server are pinned as accepted by nobody and follow the server. Concurrent introspections of a toolkit
+ * are serialized, and only differences are written.
  */
 
 import { HostError } from '../errors.ts'
@@ -16,12 +16,12 @@ import { retryOnConflict } from '../toolkits/toolkit-writer.ts'
 import { currentFingerprint, fingerprintOf, isSameMeaning } from './fingerprint.ts'
 import type { ReadManifests } from './read-manifests.ts'
 
-/** Who accepted a tool that no person did: the trust in its server, or nobody. No user's id is empty. */
+/** Values of `acceptedBy` without a user: trust in the server, or nobody. User IDs are never empty. */
 const FIRST_SIGHT = 'first sight'
 export const NOBODY = ''
 
 export interface IntrospectionResult extends ReadManifests {
-  /** Whether the server is trusted: then the first sight of a tool accepts it. */
+  /** Whether the server is trusted: the first sight then accepts a tool. */
   trusted: boolean
 }
 
@@ -32,7 +32,7 @@ interface Found {
 
 const LIMIT = 10_000
 
-/** The names of the tools that came and went by it. */
+/** Names of added and removed tools. */
 export interface CatalogChange {
   came: string[]
   went: string[]
@@ -48,7 +48,7 @@ export async function storeCatalog(
   )
   return retryOnConflict(() =>
     storage.transaction(accessTo(stored), async (tx) => {
-      // First, because it holds the record: whoever else looked waits here, and then finds what this one wrote.
+      // Update the record first: it locks the row, so that concurrent introspections wait.
       if (!(await noteOutcome(tx, stored, { status: 'success', reason: joinWarnings(read.warnings) })))
         return { came: [], went: [] }
       const owner = { userId: stored.userId, uscoId: stored.uscoId }
@@ -79,7 +79,7 @@ export async function storeCatalog(
   )
 }
 
-/** Pins are written in the order in which they are accepted, so that neither waits for the other for ever. */
+/** Pins are written in the order in which `acceptChanges` locks them, which prevents deadlocks. */
 function inOrderOf(pins: ReadonlyMap<string, PinRow>, found: readonly Found[]): Found[] {
   const rank = new Map([...pins.keys()].map((name, index) => [name, index]))
   const rankOf = ({ manifest }: Found) => rank.get(manifest.name) ?? pins.size
@@ -94,7 +94,7 @@ function joinWarnings(warnings: readonly string[]): string | null {
   return [...warnings.slice(0, MAX_WARNINGS), ...more].join('\n')
 }
 
-/** Notes that an introspection failed. The tools stay as they are. */
+/** Stores a failure and keeps the tools. */
 export async function storeFailure(storage: Storage, stored: StoredToolkit, reason: string): Promise<void> {
   await storage.transaction(accessTo(stored), async (tx) => {
     await noteOutcome(tx, stored, { status: 'error', reason })
@@ -103,13 +103,13 @@ export async function storeFailure(storage: Storage, stored: StoredToolkit, reas
 
 export interface Acceptance {
   userId: string
-  /** One tool, or all. */
+  /** A tool name; all tools if missing. */
   tool?: string | undefined
-  /** The fingerprint that was shown: nothing else is accepted with it. */
+  /** Fingerprint that the user saw: nothing else is accepted. */
   pin?: string | undefined
 }
 
-/** Takes what the server says now as accepted, for one tool or all: what changed, and what nobody accepted yet. */
+/** Accepts the current manifest of one or all tools that changed or were not accepted. */
 export async function acceptChanges(storage: Storage, stored: StoredToolkit, by: Acceptance): Promise<number> {
   return storage.transaction(accessTo(stored), async (tx) => {
     const where = { userId: stored.userId, uscoId: stored.uscoId, ...(by.tool === undefined ? {} : { name: by.tool }) }
@@ -143,7 +143,7 @@ class CatalogWriter {
   readonly #owner: { userId: string; uscoId: string }
   readonly #trusted: boolean
   readonly #now = new Date()
-  // Row by row a server with thousands of tools takes many seconds to be seen for the first time.
+  // Inserting thousands of tools row by row takes many seconds.
   readonly #newTools: Omit<UserServerToolRow, 'utoolId'>[] = []
   readonly #newPins: Omit<PinRow, 'pinId'>[] = []
 
@@ -153,7 +153,7 @@ class CatalogWriter {
     this.#trusted = trusted
   }
 
-  /** Writes what is new: all of it is known only when every tool was looked at. */
+  /** Inserts all new rows at once. */
   async flush(): Promise<void> {
     const tools = idsInOrder('tool', this.#newTools.length)
     const pins = idsInOrder('pin', this.#newPins.length)
@@ -180,7 +180,7 @@ class CatalogWriter {
       isActive: true,
       reason: null,
     }
-    // Noise leaves the fingerprint as it is, and is stored all the same, in the server's order.
+    // Noise does not change the fingerprint but is stored.
     if (existing?.isActive && isDescribed(existing, described)) return
     await this.#put(existing, manifest.name, described)
   }
@@ -214,19 +214,19 @@ class CatalogWriter {
       await this.#change(existing, next)
   }
 
-  /** A pin of the version before is computed again from its manifest, so that an upgrade changes no tool. */
+  /** Fingerprints of the previous version are computed again, so that an upgrade changes no tool. */
   async #nextOf(existing: PinRow, { manifest, fingerprint }: Found): Promise<Partial<PinRow>> {
     const own = await currentFingerprint(existing.fingerprint, existing.manifestJson)
     const same = { changedFingerprint: null, changedManifestJson: null }
     if (own === fingerprint) return { fingerprint: own, ...same }
     const newManifest = functionalManifest(manifest) as JsonObject
     if (isCutBefore(existing, manifest)) return { fingerprint, manifestJson: newManifest, ...same }
-    // Nobody accepted what it was before, so there is no difference to show.
+    // Without an acceptance there is no difference to show.
     if (existing.acceptedBy === NOBODY && !this.#trusted) return { fingerprint, manifestJson: newManifest, ...same }
     return { fingerprint: own, changedFingerprint: fingerprint, changedManifestJson: newManifest }
   }
 
-  /** Somebody may accept it at this moment: then all of it is looked at again. */
+  /** A concurrent acceptance causes a conflict, and the introspection is written again. */
   async #change(pin: PinRow, set: Partial<PinRow>): Promise<void> {
     const where = { fingerprint: pin.fingerprint, changedFingerprint: pin.changedFingerprint }
     if (!(await this.#tx.update('pins', pin.pinId, { set, where }))) throw new HostError('conflict')
@@ -255,7 +255,7 @@ class CatalogWriter {
 
 type Described = Partial<UserServerToolRow>
 
-/** A tool that was never read. */
+/** Columns of an invalid tool. */
 const NOTHING = {
   title: null,
   description: null,
@@ -271,7 +271,7 @@ const isDescribed = (row: UserServerToolRow, described: Described): boolean =>
     ([field, value]) => JSON.stringify(row[field as keyof UserServerToolRow]) === JSON.stringify(value),
   )
 
-/** Long descriptions were stored only up to this length: the rest of one that is otherwise the same is no change. */
+/** Older versions cut descriptions at this length: the rest of the same text is not a change. */
 const CUT_BEFORE = 8192
 
 function isCutBefore({ fingerprint, manifestJson }: PinRow, manifest: ToolManifest): boolean {
@@ -281,11 +281,11 @@ function isCutBefore({ fingerprint, manifestJson }: PinRow, manifest: ToolManife
   return isLonger && isSameMeaning({ ...manifest, description }, manifestJson)
 }
 
-/** Tools are listed by their ids, in the order in which the server lists them; ids of one moment have none. */
+/** Tools are listed by ID in server order; IDs of the same millisecond must be sorted. */
 const idsInOrder = (kind: 'tool' | 'pin', count: number): string[] =>
   Array.from({ length: count }, () => newId(kind)).sort()
 
-/** Whether it was noted: a look at a record that was changed meanwhile says nothing of the new one. */
+/** Stores the status. Returns false if the record was changed during the introspection. */
 async function noteOutcome(
   tx: Transaction,
   { uscoId, row }: StoredToolkit,
