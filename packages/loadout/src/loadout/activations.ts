@@ -1,6 +1,6 @@
 /**
- * What each tier switched on and off, stored. A scope without rows says nothing; `use` makes a list exclusive: everything
- * off, and these on. Which of two rows holds is the overlay's business.
+ * Stores which toolkits and tools each tier turned on or off. A scope without rows has no opinion. `use` stores an
+ * exclusive list: all off except these. `overlay.ts` resolves conflicts.
  */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -28,13 +28,13 @@ export interface WriteOptions {
 }
 
 export interface Activations {
-  /** In the order in which they were made. */
+  /** In creation order. */
   list(scope: ActivationScope): Promise<readonly ActivationRule[]>
-  /** A thread that does not exist is made, or with `mustExist` is `not-found`. */
+  /** Creates a missing thread, or throws `not-found` with `mustExist`. */
   set(scope: ActivationScope, rules: readonly ActivationRule[], options?: WriteOptions): Promise<void>
-  /** These and no others, whatever was said before. */
+  /** Turns on exactly these, replacing all earlier rules. */
   use(scope: ActivationScope, refs: readonly string[], options?: WriteOptions): Promise<void>
-  /** Forgets one word, some, or all: the scope carries what the tier above it does. */
+  /** Deletes one, some or all rules, so that the tier above applies. */
   clear(scope: ActivationScope, refs?: string | readonly string[]): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export function createActivations(deps: { storage: Storage; cache: ReadCache; ev
   const { storage, cache, events } = deps
   const emitChanged = ({ userId = APP_OWNER, threadId = '' }: ActivationScope) =>
     events.emit({ type: 'loadout-changed', userId, ...(threadId === '' ? {} : { threadId }) })
-  /** The thread and its words are written together: a thread that is deleted meanwhile does not come back by halves. */
+  /** One transaction for the thread and its rules, so that a thread deleted meanwhile is not half restored. */
   const write = async (
     scope: ActivationScope,
     { mustExist }: WriteOptions,
@@ -98,7 +98,7 @@ async function ensureThread(tx: Transaction, { userId, threadId }: ScopeKey, mus
   await tx.insert('threads', { threadId, userId, title: '', settingsJson: {}, createdAt: now, updatedAt: now })
 }
 
-/** What is held against every tool of every call must stay small. */
+/** Limits the rules, because they are matched against every tool in every call. */
 async function assertBounded(tx: Transaction, key: ScopeKey): Promise<void> {
   const rows = await rowsAt(tx, key)
   const globs = rows.filter((row) => row.ref !== EXCLUSIVE && isGlob(row.ref)).length

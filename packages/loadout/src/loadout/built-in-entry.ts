@@ -1,12 +1,12 @@
-/** Tools of the host itself, as a loadout carries them. Names of other tools begin with `mcp_`: none is taken by its name. */
+/** Loadout entries of built-in tools. Names of other tools start with `mcp_`, so they cannot conflict. */
 
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { ToolManifest } from '../schema/toolkit/tool.ts'
 
-/** Where they are called: `loadout.read_result`. A toolkit of that id keeps its own tools, but for these names. */
+/** Toolkit ID of built-in tools: `loadout.read_result`. A toolkit with this ID keeps its tools, except these names. */
 export const BUILT_IN_TOOLKIT = 'loadout'
 
-/** Their names. Which of them answer is the host's to say. */
+/** Names of built-in tools. The host decides which are available. */
 export const BUILT_IN_NAMES: ReadonlySet<string> = new Set(['read_result', 'search_tools', 'run_code'])
 
 export const builtInEntry = (manifest: ToolManifest, why: string): LoadoutEntry => ({
@@ -23,10 +23,10 @@ export const builtInEntry = (manifest: ToolManifest, why: string): LoadoutEntry 
   reasons: [{ kind: 'tier', speaks: 'for', tier: 'app', detail: why }],
 })
 
-// A rule of thumb for JSON: four characters a token. The search counts exactly.
+// Estimate for JSON: 4 characters per token. The search uses a tokenizer.
 const CHARACTERS_A_TOKEN = 4
 
-/** About what a tool's definition costs in a model's context. */
+/** Approximate tokens of a tool definition. */
 export function tokensOf({ name, description = '', inputSchema }: ToolManifest): number {
   return Math.ceil((name.length + description.length + JSON.stringify(inputSchema).length) / CHARACTERS_A_TOKEN)
 }

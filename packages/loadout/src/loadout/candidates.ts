@@ -1,4 +1,4 @@
-/** What a toolkit offers by its own record: overrides applied, and what it keeps back marked with the reason. */
+/** Tools that a toolkit offers, with overrides applied. Blocked tools carry the reason. */
 
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { compileGlob } from '../schema/glob.ts'
@@ -19,7 +19,7 @@ export interface Offer {
   tier: Tier
   uscoId?: string | undefined
   tools: readonly CatalogTool[]
-  /** In order; only for this toolkit. */
+  /** Transformers of this toolkit, in order. */
   transformers?: readonly ToolTransformer[]
 }
 
@@ -34,7 +34,7 @@ export function candidatesOf({ toolkit, tier, uscoId, tools, transformers = [] }
       (override?.enabled === false ? offInToolkit(tier) : undefined) ??
       (include.length > 0 && !include.some((glob) => glob.matches(name)) ? filtered(tier, 'include') : undefined) ??
       (exclude.some((glob) => glob.matches(name)) ? filtered(tier, 'exclude') : undefined) ??
-      // Last: who left a new tool out has nothing to accept.
+      // Last: a filtered tool needs no acceptance.
       (found.blocked ? UNACCEPTED : undefined)
     const candidate = toCandidate({ toolkit, tier, uscoId }, found, override)
     if (blockedBy) return { ...candidate, blockedBy }
@@ -77,7 +77,7 @@ function toCandidate(
   }
 }
 
-/** Of the app's own functions and of custom tools. */
+/** Definition of a custom tool. */
 function definitionOf({ server }: Toolkit, name: string): CustomTool | undefined {
   return server.type === 'custom' ? server.tools.find((tool) => tool.name === name) : undefined
 }
@@ -111,7 +111,7 @@ const filtered = (tier: Tier, list: 'include' | 'exclude'): Reason => ({
   detail: list === 'include' ? 'It fits none of the globs in "include".' : 'It fits a glob in "exclude".',
 })
 
-/** Who may call one tool of a toolkit: the record's word on the tool, else the tool's own definition, else the whole toolkit's. */
+/** Callers of a tool: its override, else its definition, else the toolkit. */
 export function callersOf(
   { overrides, server, allowedCallers }: Pick<Toolkit, 'overrides' | 'server' | 'allowedCallers'>,
   name: string,

@@ -1,4 +1,4 @@
-/** Whether what somebody names exists, and if not, what does. */
+/** Validates refs against a loadout and lists the valid ones in the error. */
 import { HostError } from '../errors.ts'
 import { compileRef } from '../schema/glob.ts'
 import { parse } from '../schema/json.ts'
@@ -8,13 +8,13 @@ import type { Loadout } from './overlay.ts'
 const MAX_NAMES = 30
 
 export interface RefCheck {
-  /** Where the refs stand in the input: `ref`, `toolkits`. */
+  /** Input path of the refs: `ref`, `toolkits`. */
   path: string
-  /** Whether a glob may fit nothing yet, as one that forbids may. */
+  /** Whether a glob may match nothing yet, for example one that denies. */
   mayFitNothing: boolean
 }
 
-/** Throws `invalid-input` with the place of each ref that names nothing, and what could be named instead. */
+/** Throws `invalid-input` with the path of each unknown ref and the valid names. */
 export function assertRefs(refs: readonly string[], { entries, toolkits }: Loadout, check: RefCheck): void {
   parse(activationRef.array(), refs)
   const ids = [...new Set(toolkits.map(({ id }) => id))]
@@ -26,7 +26,7 @@ export function assertRefs(refs: readonly string[], { entries, toolkits }: Loado
       return [{ path: errorPath, message: `"${ref}" names no toolkit of yours; there ${list(ids)}` }]
     if (!tool) return []
     const matching = entries.filter((entry) => kit.matches(entry.toolkit))
-    // Of a toolkit that was never looked at, nobody knows what it has.
+    // The tools of a toolkit that was never introspected are unknown.
     if (matching.length === 0 || matching.some((entry) => tool.matches(entry.tool))) return []
     return [{ path: errorPath, message: `"${ref}" names no tool; there ${list(matching.map((entry) => entry.ref))}` }]
   })

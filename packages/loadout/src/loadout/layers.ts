@@ -1,6 +1,6 @@
 /**
- * What one tier says of a tool. Within a tier the most precise word holds: a tool by name, a glob over tools, a toolkit by
- * name, a glob over toolkits; where two are equally precise, off holds. Between tiers `overlay.ts` decides.
+ * Activation verdicts of one tier. Within a tier the most precise rule wins: tool name, tool glob, toolkit name,
+ * toolkit glob. At equal precision, off wins. `overlay.ts` combines the tiers.
  */
 
 import type { Glob } from '../schema/glob.ts'
@@ -24,33 +24,33 @@ export interface Layer {
 export interface Verdict {
   tier: Tier
   on: boolean
-  /** The rule that decided. */
+  /** Ref of the deciding rule. */
   ref: string
-  /** The same for people. */
+  /** Explanation for users. */
   reason: Reason
-  /** Whether it is off for no other reason than that a list of others is exclusive. */
+  /** Whether it is off only because an exclusive list omits it. */
   unlisted: boolean
 }
 
-/** What a tier says of one toolkit, and of those of its tools that it names apart. */
+/** Verdicts of a tier about a toolkit and its tools. */
 export interface ToolkitVerdicts {
   whole: Verdict | undefined
-  /** Undefined where no rule of this tier names single tools of the toolkit. */
+  /** Undefined if no rule of this tier names tools of the toolkit. */
   ofTool: ((tool: string) => Verdict | undefined) | undefined
-  /** Whether some of its tools are switched on by name. */
+  /** Whether a rule turns on some of its tools by name. */
   someOn: boolean
 }
 
 interface CompiledRule {
   verdict: Verdict
-  /** The two halves of the ref, as they are written. */
+  /** Toolkit and tool part of the ref, as written. */
   kit: string
   name: string
   toolkit: Glob
   tool: Glob | undefined
 }
 
-/** The exclusive list: nothing but these. */
+/** Rules of an exclusive list. */
 export const exclusively = (refs: readonly string[]): ActivationRule[] => [
   { ref: EXCLUSIVE, on: false },
   ...refs.map((ref) => ({ ref, on: true })),
@@ -59,7 +59,7 @@ export const exclusively = (refs: readonly string[]): ActivationRule[] => [
 export function compileLayer({ tier, rules }: Layer): (toolkit: string) => ToolkitVerdicts {
   if (rules.length === 0) return () => SILENT
   const compiled = rules.map((rule) => compileRule(rule, tier))
-  // Most rules name things; only globs have to be tried one by one.
+  // Index rules by name; only globs need to be tested one by one.
   const named = Map.groupBy(
     compiled.filter((rule) => rule.toolkit.literal),
     (rule) => rule.kit,
@@ -75,7 +75,7 @@ export function compileLayer({ tier, rules }: Layer): (toolkit: string) => Toolk
       (rule) => rule.name,
     )
     const others = tools.filter((rule) => !rule.tool?.literal)
-    // A name is more precise than any glob over tools.
+    // A tool name is more precise than any tool glob.
     const ofTool = (tool: string) => mostPrecise(byName.get(tool) ?? []) ?? mostPrecise(others, tool) ?? whole
     return { whole, ofTool, someOn: tools.some((rule) => rule.verdict.on) }
   }
@@ -96,7 +96,7 @@ function compileRule({ ref, on }: ActivationRule, tier: Tier): CompiledRule {
   }
 }
 
-/** Of those that fit the tool, where one is given. */
+/** The most precise rule that matches the tool, if one is given. */
 function mostPrecise(rules: readonly CompiledRule[], tool?: string): Verdict | undefined {
   let best: CompiledRule | undefined
   for (const rule of rules) {

@@ -1,15 +1,16 @@
+/** Applies tool and token limits to a loadout. */
 import type { Tier } from '../schema/scope.ts'
 import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
 
-/** A number that bounds a loadout, and who set it. */
+/** A limit of a loadout and the tier that set it. */
 export interface Limit {
   value: number
   tier: Tier
-  /** The setting, as its owner knows it: `maxServersPerThread`. */
+  /** Name of the setting: `maxServersPerThread`. */
   name: string
 }
 
-/** Counts what is carried; from the first tool that is too much, nothing more is. */
+/** Counts included tools. After the first one over a limit, no further tool is included. */
 export class Counter {
   readonly tools: LoadoutEntry[] = []
   tokens = 0

@@ -1,6 +1,6 @@
 /**
- * Loadouts of live scopes: reads what is stored (from the cache, where nothing changed) and lays it over. What a toolkit
- * offers is worked out once for all who have it and kept as long as its tools are.
+ * Resolves loadouts of users and threads from stored data. The candidates of a toolkit are computed once for all users
+ * and cached as long as its tools are.
  */
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
@@ -19,46 +19,46 @@ import { type Candidate, type Loadout, type OfferedToolkit, type OverlayInput, o
 import { applyDenials, type PolicyPreview, type ToolDenials } from './policy-filter.ts'
 import { transformTool } from './transform/transform.ts'
 
-/** Whose loadout: a user's, or that of one of their threads. */
+/** A user, or a thread of a user. */
 export interface LoadoutScope {
   userId: string
   threadId?: string | undefined
 }
 
 export interface LoadoutOptions {
-  /** What the call leaves away. */
+  /** Narrowing of this call. */
   narrow?: Narrowing | undefined
-  /** Of what is stored, only these count. */
+  /** Considers only these stored toolkits. */
   named?: readonly string[] | undefined
-  /** Toolkits that the call brings, with their tools. */
+  /** Inline toolkits of the call, with their tools. */
   inlineToolkits?: readonly OfferedToolkit[] | undefined
-  /** How the thread shows its tools. */
+  /** Transformers of the thread. */
   transform?: readonly ToolTransformer[] | undefined
-  /** Whether servers that nobody looked at yet are not waited for. */
+  /** Whether new servers are introspected in the background. */
   background?: boolean | undefined
-  /** A tool that is about to be called: the first look at its toolkit is waited for, whatever else there is. */
+  /** Name of a tool that will be called: the first introspection of its toolkit is awaited. */
   calledTool?: string | undefined
   /** `uscoId`s of the toolkits that a cap keeps first, best first. @default the toolkits that the user used, newest first */
   preferred?: readonly string[] | undefined
   /** Whether the cap on toolkits is ignored, to rank all of them. @default false */
   uncapped?: boolean | undefined
-  /** Whether each tool says what would be decided about it. */
+  /** Whether each entry includes its policy decision. */
   decided?: boolean | undefined
-  /** Whether no server is looked at, also where what is known of it is old. */
+  /** Whether to use only stored data, even if it is stale. */
   asIs?: boolean | undefined
 }
 
 export interface Loadouts {
   resolve(scope: LoadoutScope, options?: LoadoutOptions): Promise<Loadout>
-  /** Why a scope does not carry one tool of a toolkit; undefined where it does. */
+  /** Reasons why a tool is not in the loadout; undefined if it is. */
   missing(scope: LoadoutScope, called: CalledTool): Promise<Reason[] | undefined>
 }
 
-/** A tool that is about to be called. */
+/** A tool that will be called. */
 export interface CalledTool {
   stored: StoredToolkit
   found: CatalogTool
-  /** The loadout that the model was given. A tool in it is within the limits, which were applied for the prompt. */
+  /** Loadout of the model. Limits were already applied to its tools for the prompt. */
   loadout?: Loadout | undefined
 }
 
@@ -70,9 +70,9 @@ export interface LoadoutDeps {
   preferences: Pick<PreferenceStore, 'get'>
   /** `uscoId`s of the toolkits that a user used with success, newest first. @default none */
   usedBy?: ((userId: string) => Promise<readonly string[]>) | undefined
-  /** What the policy denies; asked when it is there. @default nothing */
+  /** Policy preview. @default nothing is denied */
   policyPreview?: PolicyPreview | undefined
-  /** The policy's word on whether a lower tier may undo what a higher one switched off. */
+  /** Whether a lower tier may turn on what a higher one turned off. */
   mayWiden?: OverlayInput['mayWiden']
 }
 
@@ -84,19 +84,19 @@ const INTROSPECT_WAIT_MS = 5000
 const GRACE_MS = 300
 
 interface IntrospectNewOptions {
-  /** Whether servers may be asked. */
+  /** Whether servers may be contacted. */
   mayIntrospect: boolean
   wait: boolean
   calledTool: string | undefined
 }
 
-/** What was worked out of a toolkit's tools; both keys are replaced by the cache when anything changes. */
+/** Candidates per tools and toolkit; the read cache replaces both keys on a change. */
 type CandidateCache = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Candidate[]>>
 
 class LiveLoadouts implements Loadouts {
   readonly #deps: LoadoutDeps
   readonly #candidateCache: CandidateCache = new WeakMap()
-  /** What is left of what a toolkit offers, by what is denied of it. */
+  /** Permitted candidates per denials. */
   readonly #permittedCache = new WeakMap<object, { offered: readonly Candidate[]; candidates: readonly Candidate[] }>()
   readonly #singleCache = new WeakMap<CatalogTool, { stored: StoredToolkit; candidate: Candidate }>()
 
@@ -143,7 +143,7 @@ class LiveLoadouts implements Loadouts {
     const { visible } = await registry.offered(scope.userId)
     const limits = await this.#limits(scope)
     const crowded = limits.toolkits !== undefined && visible.length > limits.toolkits.value
-    // Only where there are too many does it matter what else there is; what a call brings is not among them.
+    // Limits depend on the other tools, except for inline toolkits.
     const isInLoadout = loadout?.tools.some(
       ({ uscoId, tool }) => uscoId === stored.uscoId && tool === found.manifest.name,
     )
@@ -161,8 +161,8 @@ class LiveLoadouts implements Loadouts {
   }
 
   /**
-   * A toolkit that nobody looked at yet is looked at now. It is waited for only where there is nothing else to give, and
-   * not much longer than for the first that answers: who takes longer is there next time.
+   * Introspects new toolkits. It waits only if no other toolkit is available, and then 300 ms after the first success;
+   * slower servers are available next time.
    */
   async #introspectNew(userId: string, { mayIntrospect, wait, calledTool }: IntrospectNewOptions): Promise<void> {
     const { registry, catalog } = this.#deps
@@ -170,12 +170,12 @@ class LiveLoadouts implements Loadouts {
     const isOwn = ({ toolkit }: StoredToolkit) => toolkit.server.type === 'custom'
     const own = [...visible, ...hidden].filter((stored) => isUnseen(stored) && isOwn(stored))
     const unseen = visible.filter((stored) => isUnseen(stored) && !isOwn(stored) && stored.enabled)
-    // What a user signed in to is known for them alone.
+    // Toolkits with a personal catalog are known for this user.
     const personal = await Promise.all(unseen.map((stored) => catalog.isPersonal(stored, userId)))
     const servers = unseen.filter((_, at) => !personal[at])
     if (own.length + servers.length === 0) return
     const introspect = (stored: StoredToolkit) => catalog.introspect(stored, userId)
-    // What needs no server is there at once.
+    // Custom toolkits need no server.
     await Promise.allSettled(own.map(introspect))
     if (!mayIntrospect) return
     const isCalled = ({ toolkit }: StoredToolkit) => calledTool !== undefined && mayBeOf(toolkit.id, calledTool)
@@ -209,7 +209,7 @@ class LiveLoadouts implements Loadouts {
     return { ...toolkitOf(stored), candidates, from: { stored, tools } }
   }
 
-  /** Worked out once for the same tools under the same rules. */
+  /** Applies denials; cached for the same tools and rules. */
   #permitted(offer: OfferedToolkit, toolDenials: ToolDenials | undefined): OfferedToolkit {
     const { candidates, from } = offer
     const denials = from && toolDenials?.denials(from.stored, from.tools)
@@ -221,7 +221,7 @@ class LiveLoadouts implements Loadouts {
     return { ...offer, candidates: permitted }
   }
 
-  /** One tool by itself: on the way of every call. */
+  /** Candidate of a single tool. Cached, because every call needs it. */
   #candidate(stored: StoredToolkit, found: CatalogTool): Candidate {
     const cached = this.#singleCache.get(found)
     if (cached?.stored === stored) return cached.candidate
@@ -235,7 +235,7 @@ class LiveLoadouts implements Loadouts {
     return this.#deps.registry.transformersOf(uscoId)
   }
 
-  /** Tiers that say nothing are left out. */
+  /** Layers of all tiers that have rules. */
   async #layers({ userId, threadId }: LoadoutScope, visible: readonly StoredToolkit[]): Promise<Layer[]> {
     const { activations } = this.#deps
     const [app, user, thread] = await Promise.all([
@@ -243,7 +243,7 @@ class LiveLoadouts implements Loadouts {
       activations.list({ userId }),
       threadId === undefined ? [] : activations.list({ userId, threadId }),
     ])
-    // A user's switch for a toolkit of the app is not one for their own of the same id: that has a switch itself.
+    // A user's rule for an app toolkit does not apply to the user's own toolkit with the same ID.
     const own = new Set(
       user.length === 0 ? [] : visible.filter((stored) => stored.tier === 'user').map((stored) => stored.toolkit.id),
     )
@@ -276,7 +276,7 @@ class LiveLoadouts implements Loadouts {
   }
 }
 
-/** Keeps nobody's process alive. */
+/** `unref`ed, so it does not keep the process alive. */
 const pause = (ms: number) =>
   new Promise<void>((resolve) => {
     const timer: { unref?: () => void } | number = setTimeout(resolve, ms)
@@ -286,7 +286,7 @@ const pause = (ms: number) =>
 const offerOf = ({ toolkit, tier, uscoId }: StoredToolkit) => ({ toolkit, tier, uscoId })
 
 function toolkitOf({ toolkit, tier, uscoId, enabled }: StoredToolkit): Omit<OfferedToolkit, 'candidates'> {
-  // What its owner did not switch off, the user did.
+  // If its owner has it enabled, the user turned it off.
   const offAt = enabled ? undefined : toolkit.enabled ? ('user' as const) : tier
   return { id: toolkit.id, tier, uscoId, offAt }
 }
@@ -312,7 +312,7 @@ function applyTransformers(toolkit: OfferedToolkit, transformers: readonly ToolT
   return { ...toolkit, candidates }
 }
 
-/** The reasons that keep a tool back. */
+/** Reasons against a tool. */
 function against(entry: LoadoutEntry | undefined): Reason[] {
   return (entry?.reasons ?? []).filter((reason) => reason.speaks === 'against')
 }

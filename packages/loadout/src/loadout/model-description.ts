@@ -1,4 +1,4 @@
-/** The part of a description that a model gets: all of it, or whole sentences up to a limit, with "…" at the end. */
+/** Shortens a description for models: whole sentences up to a limit, with "…" at the end. */
 import { MODEL_DESCRIPTION } from '../schema/toolkit/tool.ts'
 
 export function modelDescription(text: string): string {
@@ -6,7 +6,7 @@ export function modelDescription(text: string): string {
   const cut = text.slice(0, MODEL_DESCRIPTION - 1)
   const sentence = Math.max(...['. ', '.\n', '! ', '? ', '\n'].map((end) => cut.lastIndexOf(end) + 1))
   const word = cut.lastIndexOf(' ')
-  // A text without sentences is cut at a word, and one without words where it must.
+  // Without a sentence end, cut at a word; without words, at the limit.
   const at = [sentence, word].find((index) => index > cut.length / 2) ?? cut.length
   return `${cut.slice(0, at).toWellFormed().trimEnd()}…`
 }

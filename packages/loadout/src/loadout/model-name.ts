@@ -1,10 +1,10 @@
 /**
- * The name that a model sees: `mcp_<toolkit>_<tool>`, of at most 64 characters that every provider takes. It is looked up,
- * never parsed. A name that had to be cut or cleaned ends with a hash of the pair, which stays the same for ever; where
- * two tools still meet, the one that comes first keeps the name and the other gets a longer hash.
+ * Tool names for models: `mcp_<toolkit>_<tool>`, at most 64 characters that every provider accepts. Names are looked
+ * up, never parsed. A shortened or cleaned name ends with a stable hash of the pair. If two tools still collide, the
+ * first keeps the name and the other gets a longer hash.
  */
 const MAX_LENGTH = 64
-/** What a name that had to be cut ends with. */
+/** Length of the hash suffix. */
 const HASH_LENGTH = 9
 
 export function modelName(toolkit: string, tool: string): string {
@@ -13,7 +13,7 @@ export function modelName(toolkit: string, tool: string): string {
   return exact ? clean : ending(clean, hashOf(JSON.stringify([toolkit, tool])))
 }
 
-/** Whether a name, or a ref, may be of a toolkit: it is not taken apart, but begins as its names do. */
+/** Whether a name or ref may belong to a toolkit, by its prefix. */
 export const mayBeOf = (toolkit: string, name: string): boolean =>
   name.startsWith(`${toolkit}.`) || name.startsWith(`mcp_${toolkit}_`.slice(0, MAX_LENGTH - HASH_LENGTH))
 
@@ -22,7 +22,7 @@ interface Named {
   ref: string
 }
 
-/** New names for those tools whose name an earlier one has. Give those first that must keep theirs. */
+/** New names for tools whose name an earlier tool has. Pass the tools that keep their names first. */
 export function nameApart<T extends Named>(tools: Iterable<T>): ReadonlyMap<T, string> {
   const taken = new Set<string>()
   const renamed = new Map<T, string>()
@@ -43,7 +43,7 @@ function freeName({ modelName: wanted, ref }: Named, taken: ReadonlySet<string>)
 
 const ending = (name: string, hash: string) => `${name.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`
 
-/** FNV-1a: eight hexadecimal digits, the same everywhere. */
+/** FNV-1a as 8 hexadecimal digits; stable across platforms. */
 function hashOf(text: string): string {
   let hash = 0x811c9dc5
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0

@@ -1,4 +1,4 @@
-/** The call tier: takes away from a loadout, and never adds. */
+/** Call tier: removes tools from a loadout and never adds any. */
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { ToolTransformer } from '../schema/toolkit/tool.ts'
 import { compileLayer, exclusively, type ToolkitVerdicts } from './layers.ts'
@@ -7,16 +7,16 @@ import { nameApart } from './model-name.ts'
 import type { Loadout } from './overlay.ts'
 import { transformTool } from './transform/transform.ts'
 
-/** What one call leaves away. */
+/** Restrictions of one call. */
 export interface Narrowing {
-  /** Nothing but these: toolkits, tools, or globs over them. */
+  /** Only these toolkits, tools or globs. */
   only?: readonly string[] | undefined
   except?: readonly string[] | undefined
-  /** Tools by their refs that do not wait to be found: somebody chose each of them. */
+  /** Refs of tools that are not deferred. */
   atOnce?: readonly string[] | undefined
   maxTools?: number | undefined
   maxTokens?: number | undefined
-  /** How this call shows its tools. */
+  /** Transformers of this call. */
   transform?: readonly ToolTransformer[] | undefined
 }
 
@@ -77,7 +77,7 @@ function transformed(entry: LoadoutEntry, transformers: readonly ToolTransformer
   return blockedBy ? { ...entry, included: false, reasons: [...entry.reasons, { ...blockedBy, tier: 'call' }] } : tool
 }
 
-/** A tool that took another name does not take one that is another tool's own. */
+/** Renamed tools come last, so that they cannot take the name of another tool. */
 function named(entries: readonly LoadoutEntry[]): LoadoutEntry[] {
   const included = entries.filter((entry) => entry.included)
   const own = (entry: LoadoutEntry) => entry.tool === entry.manifest.name

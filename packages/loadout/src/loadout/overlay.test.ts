@@ -1,4 +1,4 @@
-/** The laws of the overlay, each with 1,000 random cases (10,000 in `npm run prove:properties`), and the cases that people meet. */
+/** Properties of the overlay, with 1,000 random cases each (10,000 in `npm run prove:properties`), and examples. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TIERS, type Tier } from '../schema/scope.ts'

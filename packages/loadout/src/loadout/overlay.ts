@@ -1,12 +1,12 @@
 /**
- * Which tools a scope carries, and why: app ⊕ user ⊕ thread, and `narrow.ts` for ⊕ call. Pure: plain records in, plain
- * records out, nothing is read, kept or changed. What holds of it, and is tested with thousands of random cases:
+ * Computes which tools a scope has and why: app ⊕ user ⊕ thread; `narrow.ts` adds ⊕ call. Pure. Property tests verify
+ * with random inputs:
  *
- * - Every tool of every toolkit is in the result once, carried or not, with all reasons that decided.
- * - Off is a tombstone: what a tier switches off, no lower tier switches on (unless `mayWiden`, the policy, says so).
- * - The order of the toolkits and of their tools is the order of the result; the order of the layers does not matter.
- * - A toolkit of a lower tier hides one of the same id above it, and the hidden one says so.
- * - A call only narrows: with it, nothing is carried that was not carried without it.
+ * - Every tool of every toolkit is in the result once, included or not, with all deciding reasons.
+ * - Off is a tombstone: no lower tier can turn it on, unless the policy permits it (`mayWiden`).
+ * - The result keeps the order of toolkits and tools; the order of layers does not matter.
+ * - A toolkit of a lower tier hides one with the same ID above it, and the hidden one has a reason for it.
+ * - A call only narrows: it never includes a tool that is not included without it.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
@@ -16,23 +16,23 @@ import { compileLayer, type Layer, type ToolkitVerdicts, type Verdict } from './
 import { Counter, type Limit } from './limit-counter.ts'
 import { nameApart } from './model-name.ts'
 
-/** A tool that a toolkit offers, before anyone chose. */
+/** A tool of a toolkit, before activation. */
 export type Candidate = Omit<LoadoutEntry, 'included' | 'reasons'> & {
-  /** Why its own toolkit keeps it back: inactive, changed, filtered, switched off. */
+  /** Reason why the tool is blocked: inactive, changed, filtered or turned off. */
   blockedBy?: Reason
-  /** What else there is to say of it, where it is carried. */
+  /** Additional reason for an included tool. */
   note?: Reason
 }
 
-/** A toolkit with what it offers. */
+/** A toolkit with its candidates. */
 export interface OfferedToolkit {
   id: string
   tier: Tier
   uscoId?: string | undefined
-  /** The tier that switched it off, where one did. */
+  /** Tier that turned the toolkit off. */
   offAt?: Tier | undefined
   candidates: readonly Candidate[]
-  /** What the candidates were made of, where a policy looks at it. */
+  /** Source of the candidates, for the policy. */
   from?: { stored: StoredToolkit; tools: readonly CatalogTool[] } | undefined
 }
 
@@ -42,7 +42,7 @@ export interface OverlayInput {
   limits?: { toolkits?: Limit | undefined; tools?: Limit | undefined; tokens?: Limit | undefined }
   /** `uscoId`s of the toolkits that a cap keeps first, best first. @default the given order */
   preferred?: readonly string[] | undefined
-  /** Whether policy lets a lower tier undo what a higher one switched off. @default never */
+  /** Whether the policy lets a lower tier turn on what a higher one turned off. @default never */
   mayWiden?: (ref: string, change: { off: Tier; on: Tier }) => boolean
 }
 
@@ -50,22 +50,22 @@ export interface LoadoutToolkit {
   id: string
   tier: Tier
   uscoId?: string | undefined
-  /** Whether its tools can be carried: not hidden, not switched off, within the limit. */
+  /** Whether the toolkit is visible, enabled and within the limit. */
   active: boolean
-  /** How many of its tools are carried. */
+  /** Number of included tools. */
   toolCount: number
   reasons: Reason[]
 }
 
 export interface Loadout {
-  /** What the scope carries. */
+  /** Included tools. */
   tools: LoadoutEntry[]
-  /** Every tool that was looked at, carried or not. */
+  /** All tools, included or not. */
   entries: LoadoutEntry[]
   toolkits: LoadoutToolkit[]
-  /** Toolkits that were left out because there were too many. */
+  /** IDs of toolkits dropped by the limit. */
   droppedToolkits: string[]
-  /** About what the carried tools cost in a model's context. */
+  /** Approximate tokens of the included tools. */
   tokens: number
 }
 
@@ -76,7 +76,7 @@ export function overlay({ toolkits, layers, limits = {}, preferred = [], mayWide
   const ordered = [...layers].sort((a, b) => TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier))
   const compiled = ordered.map(compileLayer)
   const offers = withoutHidden(toolkits)
-  // A tool that took another name does not take one that is another tool's own.
+  // Renamed tools come last, so that they cannot take the name of another tool.
   const renamed = nameApart([...visible(offers, false), ...visible(offers, true)])
   const judged = offers.map((offer) => judge(offer, { compiled, mayWiden }))
   const dropped = overLimit(judged, limits.toolkits, preferred)
@@ -108,16 +108,16 @@ interface Weighed {
   reasons: Reason[]
 }
 
-/** One toolkit with what every tier says of it. */
+/** A toolkit with the verdicts of all tiers. */
 interface Judged extends Offer {
   verdicts: readonly ToolkitVerdicts[]
   mayWiden: MayWiden
-  /** What holds of all its tools that no tier names apart. */
+  /** Result for tools that no tier names. */
   shared: Weighed
-  /** What was found of tools that some tier names apart, by what the tiers say of them; undefined where none does. */
+  /** Cached results for tools that a tier names, by their verdicts; undefined if none does. */
   weighed: Array<{ toolVerdicts: ReadonlyArray<Verdict | undefined>; result: Weighed }> | undefined
   active: boolean
-  /** Whether some tier asked for it by name. */
+  /** Whether a tier names the toolkit. */
   isNamed: boolean
 }
 
@@ -135,7 +135,7 @@ function withoutHidden(toolkits: readonly OfferedToolkit[]): Offer[] {
 
 const isRenamed = ({ tool, manifest }: Candidate) => tool !== manifest.name
 
-/** In the order in which names are given: the app's keep theirs, whatever a user or a call adds. */
+/** In naming order: app tools keep their names, whatever a user or call adds. */
 function* visible(offers: readonly Offer[], renamed: boolean): Generator<Candidate> {
   for (const tier of TIERS)
     for (const { toolkit, hiddenBy } of offers)
@@ -181,12 +181,12 @@ function judge(
     verdicts,
     mayWiden,
     shared,
-    // A policy that widens may speak of single tools too.
+    // `mayWiden` may apply to single tools.
     weighed: mayWiden === never && verdicts.every((tier) => tier.ofTool === undefined) ? undefined : [],
     active: off.length === 0 && shared.included,
     isNamed: verdicts.some(({ whole, someOn }) => someOn || (whole?.on && whole.ref === toolkit.id)),
   }
-  // A toolkit that is off as a whole may still have tools that are on by name.
+  // A toolkit that is off may have tools that are on by name.
   const some = () => toolkit.candidates.some((candidate) => ofTool(judged, candidate).included)
   return judged.weighed && off.length === 0 ? { ...judged, active: toolkit.candidates.length === 0 || some() } : judged
 }
@@ -198,7 +198,10 @@ interface Weighing {
   mayWiden: MayWiden
 }
 
-/** All that the tiers say, from the highest to the lowest: one off is enough, and only policy lets a lower on undo it. */
+/**
+ * Combines verdicts from the highest to the lowest tier: one off suffices, and only the policy lets a lower tier undo
+ * it.
+ */
 function weigh(
   ref: string,
   verdicts: ReadonlyArray<Verdict | undefined>,
@@ -208,7 +211,7 @@ function weigh(
   let offAt: Tier | undefined
   for (const verdict of verdicts) {
     if (verdict === undefined) continue
-    // A list chooses among what is stored; what the call itself brings was not there to choose.
+    // An exclusive list applies only to stored toolkits, not to inline ones.
     if (verdict.unlisted && toolkit.tier === 'call') continue
     reasons.push(verdict.reason)
     if (!verdict.on) offAt ??= verdict.tier
@@ -231,7 +234,7 @@ function entryOf(judged: Judged, candidate: Candidate, over: Limit | undefined):
   return { ...offered, included: isIncluded, reasons: [...reasons, ...more] }
 }
 
-/** A toolkit's tools fall into few kinds; each kind is weighed once. */
+/** Computes each combination of verdicts once, because most tools of a toolkit share one. */
 function ofTool({ verdicts, shared, toolkit, mayWiden, weighed }: Judged, { ref, tool }: Candidate): Weighed {
   if (weighed === undefined) return shared
   const toolVerdicts = verdicts.map(({ whole, ofTool: verdictOf }) => (verdictOf ? verdictOf(tool) : whole))
@@ -245,8 +248,8 @@ function ofTool({ verdicts, shared, toolkit, mayWiden, weighed }: Judged, { ref,
 }
 
 /**
- * Toolkits that a tier names stay first, then the preferred ones, then the given order. A toolkit without a usable tool takes no
- * place, and toolkits of a call have a limit of their own.
+ * Toolkits over the limit. Named toolkits rank first, then preferred ones, then input order. Toolkits without a usable
+ * tool and inline toolkits do not count.
  */
 function overLimit(
   judged: readonly Judged[],

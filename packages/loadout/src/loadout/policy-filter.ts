@@ -1,6 +1,6 @@
 /**
- * What the policy says of tools before any is called, laid over what a toolkit offers: whom a tool is denied to is not offered it,
- * and what is denied to all who could call it is not carried. The decision about a call itself is made where it is called.
+ * Applies policy denials to candidates: a tool is hidden from callers that it is denied to, and blocked if no caller
+ * remains. The call itself is decided when it is made.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import type { Reason } from '../schema/toolkit/loadout-entry.ts'
@@ -8,14 +8,14 @@ import type { AllowedCaller } from '../schema/toolkit/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Candidate } from './overlay.ts'
 
-/** Why a tool is denied, by who would call it. */
+/** Reasons of denials by caller. */
 export type Denials = Partial<Record<AllowedCaller, Reason>>
 
-/** What holds for a scope now. */
+/** Current denials of a scope. */
 export interface ToolDenials {
-  /** In the order of the tools, the same list for the same tools; undefined where none of them is denied to anybody. */
+  /** Denials in tool order, the same array for the same tools; undefined if nothing is denied. */
   denials(stored: StoredToolkit, tools: readonly CatalogTool[]): ReadonlyArray<Denials | undefined> | undefined
-  /** What would be decided of each tool, for people. */
+  /** Policy decision about each tool, for display. */
   reasons(stored: StoredToolkit, tools: readonly CatalogTool[]): Promise<readonly Reason[]>
 }
 
@@ -23,7 +23,7 @@ export interface PolicyPreview {
   forScope(scope: { userId: string; threadId?: string | undefined }): Promise<ToolDenials>
 }
 
-/** What is offered, as far as it is permitted. */
+/** Removes denied callers and blocks tools without callers. */
 export function applyDenials(
   candidates: readonly Candidate[],
   denials: ReadonlyArray<Denials | undefined> | undefined,
@@ -41,7 +41,7 @@ export function applyDenials(
   })
 }
 
-/** What is not carried for nothing but what is looked at again when it is called, with what to do about it. */
+/** Whether the reasons are only pin or policy, which are decided again when the tool is called. */
 export function isDecidedAtCallTime(against: readonly Reason[]): boolean {
   return against.length > 0 && against.every(({ kind }) => kind === 'pin' || kind === 'policy')
 }

@@ -1,4 +1,4 @@
-/** The state that people see while a server asks them something. */
+/** State of a toolkit while its server requests input. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import { createInputs } from '../calls/elicitation.ts'

@@ -1,4 +1,4 @@
-/** Toolkits as people see them: the record, the state of its connection, its tools and what they cost. */
+/** Views of toolkits for users: record, connection state, tools and token costs. */
 
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import { isNoneUsable } from '../catalog/read-manifests.ts'
@@ -28,10 +28,10 @@ import { modelName } from './model-name.ts'
 
 export interface ToolkitViews {
   list(userId: string): Promise<ToolkitView[]>
-  /** The same without schemas and manifests known in advance; long descriptions are cut with "…". */
+  /** List without schemas and predefined manifests; long descriptions are shortened. */
   summaries(userId: string): Promise<ListedToolkit[]>
   one(userId: string, id: string): Promise<ToolkitView>
-  /** One of the app's, as those see it who may change it. */
+  /** View of an app toolkit for operators. */
   asOperator(stored: StoredToolkit): Promise<ToolkitView & { source?: string }>
 }
 
@@ -45,8 +45,8 @@ export interface ViewDeps {
 
 export function createToolkitViews({ registry, catalog, connector, loadouts, signIns }: ViewDeps): ToolkitViews {
   async function views(userId: string, read: () => Promise<readonly StoredToolkit[]>): Promise<ToolkitView[]> {
-    // Names and switches are what the user's loadout says, so that nothing is told in two ways. It comes first, because
-    // it looks at what nobody looked at yet.
+    // Names and switches come from the loadout, so that both agree. It comes first, because it introspects new
+    // toolkits.
     const { entries } = await loadouts.resolve({ userId }, { background: true })
     const toolkits = await read()
     const tools = await catalog.tools(userId, toolkits)
@@ -108,7 +108,7 @@ function withoutSchemas({ tools, options, ...view }: ToolkitView): ListedToolkit
 
 const PREVIEW = 240
 
-/** The beginning of a long text, up to a whole word. */
+/** The beginning of a long text, cut at a word. */
 function previewOf(text: string): string {
   if (text.length <= PREVIEW) return text
   const cut = text.slice(0, PREVIEW)
@@ -122,7 +122,7 @@ interface ViewInput {
   live: ToolkitState | undefined
   signIn?: SignInView | undefined
   discoveredAt: Date | null | undefined
-  /** Whether it is shown to those who may change it. */
+  /** Whether the viewer is an operator. */
   operator: boolean
 }
 
@@ -131,7 +131,7 @@ function viewOf(stored: StoredToolkit, input: ViewInput): ToolkitView {
   const { toolkit, uscoId, tier, enabled, shadows } = stored
   const entryOf = new Map(entries.map((entry) => [entry.tool, entry]))
   const visible = tools.filter((tool) => tool.inactive === undefined)
-  // An app toolkit's server is the operator's business: users see its kind, not its insides.
+  // Users see the type of an app server, not its configuration.
   const closed = tier === 'app' && !operator
   return {
     id: toolkit.id,
@@ -161,26 +161,26 @@ function viewOf(stored: StoredToolkit, input: ViewInput): ToolkitView {
   }
 }
 
-/** A look that succeeded notes its warnings where one that failed notes its reason. */
+/** `introspectionReason` holds warnings after a success and the error after a failure. */
 function warningsOf({ introspectionStatus, introspectionReason }: StoredToolkit['row'], closed: boolean) {
   if (closed || introspectionStatus !== 'success' || !introspectionReason) return {}
   return { warnings: introspectionReason.split('\n') }
 }
 
-/** A server may be on the line with a token that has ended: then nobody is signed in, whatever the line says. */
+/** An open connection may have an expired token: then the state is sign-in-needed. */
 function liveState(live: ToolkitState | undefined, signIn: SignInView | undefined): ToolkitState | undefined {
   if (signIn?.status !== 'sign-in-needed' || live?.status === 'sign-in-needed') return live
   return { status: 'sign-in-needed', reason: 'You are not signed in to this server.', action: 'Sign in.' }
 }
 
-/** Where a file of the operator lies is not the users' business; its name is enough. */
+/** Users see the file name of a source, not its path. */
 function visibleOptions(toolkit: Toolkit, closed: boolean): ToolkitOptions {
   const { source, ...options } = optionsOf(toolkit)
   if (source === undefined) return options
   return { ...options, source: closed ? (source.split(/[\\/]/).at(-1) ?? source) : source }
 }
 
-/** What switches one tool off, whatever becomes of its toolkit. */
+/** Reasons that turn off a single tool. */
 const SWITCHES = new Set<Reason['kind']>(['activation', 'filter', 'transform'])
 
 function switchedOff({ reasons = [] }: Partial<LoadoutEntry>, { tier, isOverridden }: SwitchedOff): Reason[] {
@@ -213,7 +213,7 @@ function viewTool(
   }
 }
 
-/** Those that wait for nothing else. */
+/** Tools that only need acceptance. */
 const unacceptedOf = (entries: readonly LoadoutEntry[]) =>
   entries.filter(({ reasons }) => reasons.includes(UNACCEPTED)).map(({ tool }) => tool)
 
@@ -223,27 +223,27 @@ interface Live {
   unaccepted: readonly string[]
 }
 
-/** The truth, as far as it is known: switched off, changed behind our back, the live connection, the last look. */
+/** State by priority: disabled, input needed, changed, live connection, last failure, unaccepted tools. */
 function stateOf(
   { enabled, lastFailure, row }: StoredToolkit,
   tools: readonly CatalogTool[],
   { live, closed, unaccepted }: Live,
 ): ToolkitState {
   if (!enabled) return { status: 'disabled' }
-  // A person is waited for, and not for ever; whatever else there is to do is still there afterwards.
+  // Input requests expire, so they come first.
   if (live?.status === 'input-needed') return live
   const changed = tools.filter((tool) => tool.changed !== undefined).map((tool) => tool.manifest.name)
   if (changed.length > 0) return toAccept('Changed since accepted', changed, 'Review the change and accept it.')
-  // A connection that stands is no help where its tools cannot be had.
+  // A connection does not help if its tools cannot be listed.
   const hasLiveState = live && live.status !== 'disconnected' && !(lastFailure && live.status === 'connected')
-  // What a server of the operator prints as it fails is the operator's to read.
+  // Only operators may read error output of app servers.
   const open = live && closed ? redactState(live) : live
   const failed = lastFailure && failedState(lastFailure, closed)
-  // The last reason stays while the server is tried again.
+  // Keep the last error visible during a retry.
   if (hasLiveState && live.status === 'connecting' && failed?.status === 'error')
     return { ...open, code: failed.code, reason: failed.reason, action: failed.action, status: 'connecting' }
   if (hasLiveState && live.status !== 'connected') return open ?? live
-  // A start that was cancelled is no failure of the server.
+  // A cancelled start is not a failure of the server.
   if (live?.status === 'disconnected' && live.code === 'cancelled') return live
   if (failed) return failed
   if (unaccepted.length > 0)
@@ -256,7 +256,7 @@ function stateOf(
   return tools.length === 0 ? { ...state, ...noTools(row) } : state
 }
 
-/** A server that lists tools, none of which can be used, looks as if it worked. */
+/** A server whose tools are all invalid looks connected, so the state needs a reason. */
 function noTools({ introspectionStatus, introspectionReason }: StoredToolkit['row']) {
   const [first = ''] = introspectionStatus === 'success' ? (introspectionReason ?? '').split('\n') : []
   return isNoneUsable(first) ? { reason: first, action: 'Read why in the skipped tools of the server.' } : {}

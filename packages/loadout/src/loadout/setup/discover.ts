@@ -1,4 +1,4 @@
-/** A look at a server without registering it: the same doors, nothing stored, and nothing left open. */
+/** Introspects a server without registering it. It uses the same guards, stores nothing and closes its connections. */
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Connector } from '../../connections/connector.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
@@ -7,17 +7,17 @@ import type { ToolManifest } from '../../schema/toolkit/tool.ts'
 import { createEphemeralToolkit } from '../../toolkits/ephemeral-toolkit.ts'
 
 export interface DiscoverOptions {
-  /** On whose behalf. Without one it is the app's own look, and the app's rules for servers hold. */
+  /** Acting user. Without one, the app discovers under its own server rules. */
   userId?: string
-  /** A transport that the app built, in place of the record's server. */
+  /** Custom transport that replaces the record's server. */
   transport?: () => unknown
 }
 
 export interface Discovered {
   tools: ToolManifest[]
-  /** Tools that cannot be used, and why. */
+  /** Invalid tools with the reason. */
   setAside: Array<{ name: string; reason: string }>
-  /** What in the record was not understood. */
+  /** Warnings about unknown parts of the record. */
   warnings: string[]
 }
 
@@ -29,7 +29,7 @@ export async function discover(
   const { toolkit, warnings } = readToolkit(record, { id: 'discovered', name: 'discovered' })
   const owner = userId ?? APP_OWNER
   const tier = userId === undefined ? 'app' : 'call'
-  // Named apart from every other look, so that closing this one closes nobody's.
+  // A unique account, so that closing it closes no other connection.
   const own = { ...toolkit, account: crypto.randomUUID() }
   const stored = await createEphemeralToolkit(own, { userId: owner, tier, transport })
   try {

@@ -1,6 +1,6 @@
 /**
- * From the name that an invocation asks for to a toolkit, each name for itself: what the context carries, then what is
- * stored for the user, then the files of local work. Only the local principal ever reaches a file.
+ * Resolves toolkit names of an invocation, each in this order: context, stored toolkits of the user, local files. Only
+ * the local principal can read files.
  */
 import type { ExecutionContext } from '../../context.ts'
 import type { CredentialStore } from '../../credentials/credential-store.ts'
@@ -14,15 +14,15 @@ import type { Registry } from '../../toolkits/registry.ts'
 import { PLACEHOLDER } from '../../toolkits/secrets/url-secrets.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 
-/** Files of local work. */
+/** Local configuration files. */
 export interface LocalFiles {
-  /** In the order in which they are looked at; an explicit path comes first. */
+  /** In lookup order; an explicit path comes first. */
   inOrder(path?: string): readonly LocalFile[]
 }
 export interface LocalFile {
-  /** As people know it: the path itself, `MCP_SECRET_PATH`, `./mcp-secret.json`. */
+  /** Display name: the path, `MCP_SECRET_PATH`, `./mcp-secret.json`. */
   name: string
-  /** Its records by name; undefined where there is no such file. */
+  /** Records by name; undefined if the file does not exist. */
   read(): Promise<Record<string, unknown> | undefined>
 }
 
@@ -30,7 +30,7 @@ export interface ResolveDeps {
   registry: Pick<Registry, 'list'>
   credentials: Pick<CredentialStore, 'open'>
   files?: LocalFiles | undefined
-  /** Transports that the app built for all invocations. What a user stored under the name comes before them. */
+  /** Transports of the app for all invocations. Stored toolkits of the user win. */
   transports?: Transports | undefined
 }
 
@@ -38,9 +38,9 @@ export type Transports = Readonly<Record<string, () => unknown>>
 
 export interface ResolveOptions {
   context: ExecutionContext
-  /** A file that is looked at before the others. For the local principal alone. */
+  /** File that is read before the others. Only for the local principal. */
   path?: string | undefined
-  /** Transports that the app built, by the name of their toolkit. Each is asked for one when it connects. */
+  /** Transports by toolkit name, called for each connection. */
   transports?: Transports | undefined
 }
 
@@ -48,15 +48,15 @@ export interface ResolvedToolkit {
   name: string
   /** `context`, `transport`, `stored`, or the file. */
   from: string
-  /** Undefined where the record that was found cannot be used. */
+  /** Undefined if the record is invalid. */
   stored?: StoredToolkit
   error?: HostError
 }
 
-/** What stands in the record of a toolkit whose transport the app built; nothing is ever sent there. */
+/** Placeholder server of a toolkit with a transport; nothing is sent there. */
 const IN_PROCESS = { type: 'http', url: 'http://in-process.invalid/' } as const
 
-/** People name servers as they like; the id is made of that. */
+/** Derives the ID from a free-form name. */
 const readNamed = (name: string, record: unknown): Toolkit => ({
   ...readToolkit(record, { id: slugFrom(name) || 'toolkit', name }).toolkit,
   id: slugFrom(name) || 'toolkit',
@@ -66,7 +66,7 @@ const NAMED = 'the file that was named, which comes before what is stored'
 const FALLBACK = 'because no toolkit of that name is stored or in the context'
 
 export class ToolkitFinder {
-  /** What was noticed on the way, for people. */
+  /** Warnings for users. */
   readonly warnings: string[]
   readonly #deps: ResolveDeps
   readonly #options: ResolveOptions
@@ -78,7 +78,7 @@ export class ToolkitFinder {
     this.warnings = [...(options.context.warnings ?? [])]
   }
 
-  /** The names that the invocation itself brings, in their order. */
+  /** Names of inline toolkits and transports, in order. */
   inlineNames(): string[] {
     const { context, transports = {} } = this.#options
     return [...Object.keys(context.toolkits), ...Object.keys(transports)]
@@ -89,7 +89,7 @@ export class ToolkitFinder {
     const inline = Object.values(context.toolkits).find((toolkit) => toolkit.id === name || toolkit.name === name)
     if (inline) return this.#createEphemeral({ name, from: 'context' }, () => inline)
     if (Object.hasOwn(transports, name)) return this.#inProcess(name, transports)
-    // What a caller points at comes before what is stored; what lies around comes after it.
+    // An explicit path precedes stored toolkits; default files follow them.
     const [explicit, ...around] = path === undefined ? [undefined, ...this.#local()] : this.#local()
     const inPath = explicit ? await this.#inFile(name, explicit, NAMED) : undefined
     if (inPath) return inPath
@@ -106,7 +106,7 @@ export class ToolkitFinder {
     return undefined
   }
 
-  /** The names that there are; files are looked at only where something was not found without them. */
+  /** Available names. Files are read only if a name was not found without them. */
   async available(includeFiles: boolean): Promise<string[]> {
     const files = includeFiles ? await Promise.all(this.#local().map((file) => this.#read(file))) : []
     const stored = (await this.#stored()).map(({ toolkit }) => toolkit.id)
@@ -127,13 +127,13 @@ export class ToolkitFinder {
     return this.#createEphemeral({ name, from: file.name }, () => readNamed(name, records[name]))
   }
 
-  /** A session or a key is somebody else's: no file and no environment of this machine is theirs. */
+  /** Only the local principal may use files: for other principals they belong to someone else. */
   #local(): readonly LocalFile[] {
     const { context, path } = this.#options
     return context.principal.kind === 'local' ? (this.#deps.files?.inOrder(path) ?? []) : []
   }
 
-  /** Each file is read once; one that is broken is told once, and the next is looked at. */
+  /** Reads each file once. An invalid file adds one warning, and the next file is used. */
   #read(file: LocalFile): Promise<Record<string, unknown>> {
     const existing = this.#files.get(file.name)
     if (existing) return existing
@@ -165,7 +165,7 @@ export class ToolkitFinder {
     try {
       const toolkit = read()
       const secrets = await this.#secretsOf(toolkit)
-      // Another invocation's transport of the same name is another server.
+      // A unique account, because another invocation may use the same name for another server.
       const own = transport ? { ...toolkit, account: crypto.randomUUID() } : toolkit
       const stored = await createEphemeralToolkit(own, { userId: context.principal.userId, secrets, transport })
       return { ...request, stored }
@@ -174,7 +174,7 @@ export class ToolkitFinder {
     }
   }
 
-  /** The context carries secrets as references; only those that the toolkit names are opened. */
+  /** The context has secret references; only those that the toolkit uses are decrypted. */
   async #secretsOf({ server }: Toolkit): Promise<Record<string, string>> {
     const { secrets, principal } = this.#options.context
     const named = [...JSON.stringify(server).matchAll(PLACEHOLDER)].map((match) => match[1] as string)

@@ -1,6 +1,6 @@
 /**
- * A toolkit that changed or went away lets its calls finish, and then its connections close; also where another process
- * did it. Changes by others are told as events from the time that somebody listens for them.
+ * Closes connections of changed or removed toolkits after their calls finish, also when another process made the
+ * change. Emits changes by other processes once `start` was called.
  */
 import type { Connector } from '../../connections/connector.ts'
 import type { Emitter } from '../../events.ts'
@@ -17,7 +17,7 @@ export function followToolkits({ storage, events, connections }: FollowDeps) {
   const stopEvents = events.on((event) => {
     if (event.type === 'toolkit-removed') void connections.retire(event.uscoId)
     if (event.type === 'toolkit-updated') void connections.reset(event.uscoId)
-    // A user's switch for a toolkit of the app is theirs alone.
+    // A user's switch for an app toolkit affects only this user.
     if (event.type === 'toolkit-switched') void connections.reset(event.uscoId, event.userId)
   })
   async function closeRemoved({ userId, id }: { userId: string; id: string }): Promise<void> {

@@ -1,4 +1,4 @@
-/** Source 000: toolkits carried by the execution context into an invocation, over real servers. */
+/** Source 000: inline toolkits of an execution context in an invocation, over real servers. */
 
 import fs from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -434,7 +434,7 @@ describe('host.discover, host.warm, host.status', () => {
         { id: 'broken', status: 'failed', reason: expect.any(String), action: expect.any(String) },
       ]),
     )
-    // The server tells at once that its list changed, which is looked at.
+    // The server reports a list change at once, which triggers an introspection.
     await expect.poll(async () => (await host.status()).connections[0]?.calls).toBe(0)
     const { connections } = await host.status()
     expect(connections).toMatchObject([{ toolkit: 'everything', userId: 'ann', since: expect.any(Date) }])

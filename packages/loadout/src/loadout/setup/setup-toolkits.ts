@@ -1,7 +1,7 @@
 /**
- * The tools of one invocation: what it asks for by name, found, started and laid over like any other loadout. A toolkit
- * that fails is named with its reason and the others serve; a name that nothing provides is told with what there is.
- * Nothing is written anywhere, and nothing is kept of it but connections, which idle out or are let go.
+ * Sets up the tools of one invocation: resolves names, introspects toolkits and computes the loadout. A failed toolkit
+ * is reported with its reason while the others work; an unknown name is reported with the available names. Nothing is
+ * stored.
  */
 import type { Context } from '@opentelemetry/api'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -15,11 +15,11 @@ import { type ResolveDeps, type ResolvedToolkit, type ResolveOptions, ToolkitFin
 
 export interface SetupOptions extends ResolveOptions {
   narrow?: Narrowing | undefined
-  /** The trace that the invocation belongs to. @default the one that is active */
+  /** Parent trace. @default the active trace */
   trace?: Context | undefined
 }
 
-/** Where a name was found, and what it gave. */
+/** Resolution of a name. */
 export interface Resolution {
   name: string
   toolkit: string
@@ -38,15 +38,15 @@ export interface FailedToolkit {
 export interface Setup {
   loadout: Loadout
   requested: string[]
-  /** What could have been asked for. */
+  /** Available names. */
   available: string[]
-  /** What was asked for and nothing provides. */
+  /** Requested names that nothing provides. */
   missing: string[]
   resolved: Resolution[]
   failedToolkits: FailedToolkit[]
   droppedToolkits: string[]
   warnings: string[]
-  /** What the invocation itself brings, by id. */
+  /** Inline toolkits by ID. */
   inlineToolkits: ReadonlyMap<string, StoredToolkit>
 }
 
@@ -55,7 +55,7 @@ export interface SetupDeps extends ResolveDeps {
   loadouts: Pick<Loadouts, 'resolve'>
 }
 
-/** More toolkits than this in one invocation are a mistake. */
+/** Maximum number of toolkits per invocation. */
 export const MAX_TOOLKITS = 16
 export const tooMany = (left: readonly string[]) =>
   `At most ${MAX_TOOLKITS} toolkits serve one invocation. Left out: ${left.join(', ')}.`
@@ -66,7 +66,7 @@ interface Started {
   error?: HostError
 }
 
-/** `names` is what the invocation asks for; without it, all that its context carries. */
+/** `names` are the requested toolkits. @default all inline toolkits of the context */
 export async function setupToolkits(
   deps: SetupDeps,
   names: readonly string[] | undefined,
@@ -87,7 +87,7 @@ export async function setupToolkits(
     found.map((toolkit) => start(deps, toolkit, { userId: principal.userId, trace: options.trace })),
   )
   const serving = started.filter((one) => one.error === undefined)
-  // Of what is stored, only what is named counts, also against the limits of the thread.
+  // Only named toolkits count against the limits of the thread.
   const named = serving.map(({ found: { stored } }) => stored?.toolkit.id as string)
   const whole = await deps.loadouts.resolve(
     { userId: principal.userId, threadId: scope.threadId },
@@ -116,7 +116,7 @@ export async function setupToolkits(
   }
 }
 
-/** Makes sure that its tools are known: a look only where nothing is. */
+/** Introspects the toolkit if its tools are unknown. */
 async function start(
   deps: SetupDeps,
   found: ResolvedToolkit,
@@ -144,7 +144,7 @@ async function start(
 
 const MAX_REASONS = 10
 
-/** Toolkits that are there and of which the scope carries nothing, with what keeps them back. */
+/** Toolkits without an available tool, with the reasons. */
 function emptyToolkits({ toolkits, entries }: Loadout): FailedToolkit[] {
   return toolkits
     .filter(

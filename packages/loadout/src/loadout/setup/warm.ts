@@ -1,4 +1,4 @@
-/** Opens connections ahead of the first call, looks at tools that nobody looked at yet, and tells which are open. */
+/** Opens connections before the first call, introspects new toolkits, and lists open connections. */
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Connector } from '../../connections/connector.ts'
 import { HostError } from '../../errors.ts'
@@ -18,10 +18,10 @@ export interface LiveConnection {
   /** The toolkit's id. */
   toolkit: string
   uscoId: string
-  /** Whose; none where all users share it. */
+  /** Owner; null if all users share it. */
   userId: string | null
   since: Date
-  /** Calls on it now. */
+  /** Running calls. */
   calls: number
   tools: number
 }
@@ -34,7 +34,7 @@ export interface WarmDeps {
 
 const AT_ONCE = 8
 
-/** For a user, all that they have switched on; without one, what the app shares among all. */
+/** Warms all enabled toolkits of a user; without a user, the shared ones of the app. */
 export async function warm(deps: WarmDeps, userId: string | undefined): Promise<Warmed[]> {
   const { registry } = deps
   const toolkits =
@@ -56,7 +56,7 @@ async function open({ connector, catalog }: WarmDeps, stored: StoredToolkit, use
   try {
     const connectMs = stored.toolkit.timeouts.connectMs
     await connector.use(stored, userId, { repeatable: true, connectMs, work: async () => {} })
-    // With its tools unknown nothing of it could be called.
+    // Tools must be known before they can be called.
     if (isUnseen(stored) || stored.row.introspectionStatus === 'error') await catalog.introspect(stored, userId)
     return { id, status: 'connected' }
   } catch (error) {
@@ -65,7 +65,7 @@ async function open({ connector, catalog }: WarmDeps, stored: StoredToolkit, use
   }
 }
 
-/** What is connected, for whom, since when and with how many tools. */
+/** Open connections with owner, start time and number of tools. */
 export async function liveConnections({ registry, connector, catalog }: WarmDeps): Promise<LiveConnection[]> {
   const toolsOf = async (userId: string, uscoId: string) => {
     const offered = userId === APP_OWNER ? undefined : await registry.offered(userId)

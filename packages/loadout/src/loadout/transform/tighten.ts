@@ -1,12 +1,12 @@
-/** Annotations are claims. They may be tightened, by an operator, a user or a transformer, and never relaxed. */
+/** Tightens annotations. Operators, users and transformers can make them stricter, never looser. */
 import type { Annotations, ToolManifest } from '../../schema/toolkit/tool.ts'
 import type { Toolkit } from '../../schema/toolkit/toolkit.ts'
 
-/** Which value of a hint is the careful one. */
+/** The strict value of each hint. */
 const CAREFUL = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const
 type Hint = keyof typeof CAREFUL
 
-/** The claims with those hints changed that are more careful than what was claimed. A title is no claim of effects. */
+/** Applies the stricter hints. The title has no effect on decisions and may change. */
 export function tighten(claimed: Annotations | undefined, wanted: Annotations | undefined): Annotations | undefined {
   if (wanted === undefined) return claimed
   const result: Annotations = { ...claimed }
@@ -15,7 +15,7 @@ export function tighten(claimed: Annotations | undefined, wanted: Annotations | 
   return result
 }
 
-/** What holds of one tool of a toolkit: what its server claims, as its record tightens it. */
+/** Annotations of a tool after the overrides of its toolkit. */
 export function claimsOf(
   { overrides }: Pick<Toolkit, 'overrides'>,
   { name, annotations }: Pick<ToolManifest, 'name' | 'annotations'>,

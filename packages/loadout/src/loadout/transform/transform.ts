@@ -1,6 +1,6 @@
 /**
- * Transformers: `(tool) => tool | null`, applied in order. They change how a tool is shown and may take it away; they
- * cannot make it another tool, relax what its server claims, or hurt another: one that throws loses its own tool.
+ * Applies transformers `(tool) => tool | null` in order. They change the presentation of a tool or remove it. They
+ * cannot change its identity or relax its annotations, and a transformer that throws removes only its own tool.
  */
 import type { LoadoutEntry, Reason } from '../../schema/toolkit/loadout-entry.ts'
 import type { PresentedTool, ToolTransformer } from '../../schema/toolkit/tool.ts'
@@ -13,7 +13,7 @@ type Offered = Omit<LoadoutEntry, 'included' | 'reasons'>
 
 export interface Transformed<T> {
   tool: T
-  /** Why it was left out. */
+  /** Reason of the removal. */
   blockedBy?: Reason
 }
 
@@ -36,7 +36,7 @@ export function transformTool<T extends Offered>(offered: T, transformers: reado
 
 const leftOut = (detail: string): Reason => ({ kind: 'transform', speaks: 'against', detail })
 
-/** What a transformer gave back, checked as anything from outside is. */
+/** Validates the result of a transformer like external input. */
 function read({ deferred, providerOptions, ...manifest }: PresentedTool, before: PresentedTool): PresentedTool {
   const checked = toolManifest.parse(manifest)
   const annotations = tighten(before.annotations, checked.annotations)
@@ -59,7 +59,7 @@ function withPresented<T extends Offered>(offered: T, { deferred, providerOption
   }
 }
 
-/** A manifest is shared by all who are served from the cache; a transformer that writes into it must fail. */
+/** Manifests are shared through the cache, so a transformer that mutates one must fail. */
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)

@@ -1,17 +1,17 @@
-/** The transformers that everybody needs. Each returns one; write your own as a function. */
+/** Standard transformers. Custom ones are plain functions. */
 import { compileGlob } from '../../schema/glob.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { Annotations, PresentedTool, ToolSource, ToolTransformer } from '../../schema/toolkit/tool.ts'
 import { tighten as tightened } from './tighten.ts'
 
-/** Puts something before every name that a model sees. */
+/** Adds a prefix to tool names. */
 export function prefix(text: string): ToolTransformer {
   return function prefix(tool) {
     return { ...tool, name: `${text}${tool.name}` }
   }
 }
 
-/** Writes the description anew: a text before the old one, or a function that gives the new one. */
+/** Changes the description: a text to prepend, or a function that returns the new one. */
 export function describe(
   describer: string | ((tool: Readonly<PresentedTool>, source: ToolSource) => string),
 ): ToolTransformer {
@@ -23,17 +23,17 @@ export function describe(
 }
 
 export interface ToolFilter {
-  /** Only tools whose name fits one of these globs. */
+  /** Includes only tools whose name matches one of these globs. */
   include?: readonly string[]
   exclude?: readonly string[]
-  /** Only tools whose annotations are exactly so. A hint that is not there counts as the careful value. */
+  /** Includes only tools with exactly these annotations. A missing hint has its MCP default. */
   annotations?: Omit<Annotations, 'title'>
 }
 
-/** What a hint means where a server says nothing of it (MCP). */
+/** MCP defaults of missing hints. */
 const UNSAID = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const
 
-/** Leaves out what does not fit. */
+/** Removes tools that do not match. */
 export function filter({ include, exclude = [], annotations = {} }: ToolFilter): ToolTransformer {
   const wanted = include?.map(compileGlob)
   const unwanted = exclude.map(compileGlob)
@@ -55,7 +55,7 @@ export function providerOptions(options: JsonObject): ToolTransformer {
   }
 }
 
-/** Makes the claims of a tool more careful; what would relax them is ignored. */
+/** Tightens annotations; looser values are ignored. */
 export function tighten(annotations: Annotations): ToolTransformer {
   return function tighten(tool) {
     return { ...tool, annotations: tightened(tool.annotations, annotations) ?? annotations }
