@@ -1,12 +1,12 @@
 /**
- * Asked before a call is made, for who shows questions by other means than ours. Only what a user answered to the stored
- * question counts, not what somebody says that they answered:
+ * Requests approval before a call is made, for apps that ask the user in their own way. Only the stored answer of the
+ * user counts:
  *
- * - The question is about this call: the id that the model gave it, the tool, and the arguments. Another one is another question.
- * - An answer is used once, in whichever process.
- * - It holds for what was asked about: a tool that changed meanwhile is asked about anew.
+ * - A request is bound to one call: its model call ID, tool and arguments. Any other call needs its own request.
+ * - An answer is used once, across all processes.
+ * - An answer applies only while the tool is unchanged; otherwise approval is requested again.
  *
- * Looking ahead calls nothing, and is no call: the log has the call itself.
+ * A preview calls nothing and is not logged; the call itself is.
  */
 import { HostError } from '../errors.ts'
 import type { Fingerprinter } from '../policy/fingerprints.ts'
@@ -21,28 +21,28 @@ import type { ProviderPrograms } from './provider-programs.ts'
 
 export interface ApprovalPreview {
   decision: 'allow' | 'deny' | 'ask'
-  /** Why it is denied or asked. */
+  /** Reason of the denial or of the request. */
   reason?: string
-  /** The question, as long as it is open. */
+  /** The approval request, while it is pending. */
   approval?: ApprovalView
 }
 
 export interface ApprovalRequests {
-  /** What would come of the call; where a person must answer first, the question is stored, once. */
+  /** Previews the decision. If approval is needed, stores the request once. */
   ask(scope: CallScope, call: NamedCall): Promise<ApprovalPreview>
-  /** Makes the call, with the answer to what was asked ahead of it. */
+  /** Makes the call with the answer to the stored request. */
   call(scope: CallScope, call: NamedCall): Promise<CallOutcome>
 }
 
 export interface ApprovalRequestDeps {
   storage: Storage
-  /** The way of a call up to the decision, and nothing behind it. */
+  /** Pipeline that ends at the decision. */
   preview: CallHandler
   fingerprinter: Pick<Fingerprinter, 'compute'>
   programs: () => Pick<ProviderPrograms, 'call'>
 }
 
-/** What the rows of questions that nobody waits for are marked with, before their answer is used and after. */
+/** Values of `processId` in requests that no process waits for, before and after their answer is used. */
 const UNUSED = ''
 const USED = 'used'
 
@@ -57,7 +57,7 @@ export function createApprovalRequests({
     return rows.at(-1)
   }
 
-  /** The outcome that stands before the call, what was found on the way, and the question that is open. */
+  /** Returns the outcome of the preview, the pending request, and its row if the tool is unchanged. */
   async function previewCall(scope: CallScope, call: NamedCall, callId: string) {
     const target = resolveRequest(scope, call)
     if ('outcome' in target) return { outcome: target.outcome }
@@ -90,7 +90,7 @@ export function createApprovalRequests({
       const { approval, row } = await previewCall(scope, call, callId)
       if (approval)
         return failed(new HostError('approval-pending', { detail: pendingDetail(approval), action: ANSWER }))
-      // Nothing was asked, or of something else: it is decided as if nobody had asked ahead.
+      // No request for this call: it is decided as usual.
       if (!row) return programs().call(scope, call)
       const { userId, approvalId } = row
       if (row.status === 'allowed') {
@@ -105,14 +105,14 @@ export function createApprovalRequests({
 
 const DONE: CallOutcome = { status: 'ok', content: [] }
 
-/** The end of the way ahead: it may be called, and is not. */
+/** Last handler of the `preview` path: reports success without a call. */
 export const approvedInAdvance: CallHandler = async () => DONE
 
 const ANSWER = 'Answer it first, then make the call again.'
 const pendingDetail = ({ ref, id }: ApprovalView) =>
   `Whether '${ref}' may be called is not answered yet: the question "${id}" is open.`
 
-/** The same for the same call, wherever it is read. */
+/** Derives the same ID for the same call in every process. */
 async function deriveCallId(
   { userId, threadId }: CallScope,
   { id, name, arguments: args }: NamedCall,

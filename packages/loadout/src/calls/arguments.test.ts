@@ -1,4 +1,4 @@
-/** Arguments and results of servers that are looser, or say more, than a schema. */
+/** Arguments and results that are looser than the schema. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeDrivers } from '../connections/node-drivers.ts'

@@ -1,4 +1,4 @@
-/** A model's call: the name that it saw, looked up in the loadout that it was given. Never parsed. */
+/** Resolves a model call by the name that the model saw. Names are looked up in its loadout, never parsed. */
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
@@ -13,29 +13,29 @@ import { failed } from './call.ts'
 import type { CallRequest, Calls } from './calls.ts'
 
 export interface NamedCall {
-  /** A model's name (`mcp_github_create_issue`) or a ref (`github.create_issue`). */
+  /** A model name (`mcp_github_create_issue`) or a ref (`github.create_issue`). */
   name: string
   arguments: JsonObject
   caller?: Caller | undefined
-  /** The model's own id of it. Where a program of the provider calls, the same id is the same step of its run. */
+  /** Call ID of the model. For provider programs, the same ID is the same step of the run. */
   id?: string | undefined
-  /** What the user asked for: where the call goes well, it helps later searches of theirs. */
+  /** The prompt. A successful call stores it as a search example for this user. */
   prompt?: string | undefined
   visibleRefs?: ToolCall['visibleRefs']
   callers?: ToolCall['callers']
   signal?: AbortSignal | undefined
   onProgress?: ToolCall['onProgress']
   trace?: ToolCall['trace']
-  /** For runs: the call's own id, and that it ends where a person must answer first. */
+  /** For runs: the ID of the call; `pauses` ends the call if approval is needed. */
   callId?: string | undefined
   pauses?: ToolCall['pauses']
-  /** Asked about ahead, under the same id: the answer to that is taken. */
+  /** Whether `ask` was called with the same ID: its answer is used. */
   asked?: boolean | undefined
-  /** Told when a person must answer first. */
+  /** Called when the call needs approval. */
   onPending?: ((approval: ApprovalView) => void) | undefined
 }
 
-/** What a model writes. The rest of a call is the app's. */
+/** Fields that a model writes; the app sets the others. */
 const namedInput = z.looseObject({ name: z.string(), arguments: jsonObject })
 
 export interface CallScope {
@@ -43,7 +43,7 @@ export interface CallScope {
   loadout: Loadout
   userId: string
   threadId?: string | undefined
-  /** The run that calls, where one does. */
+  /** The run that makes the call. */
   runId?: string | undefined
   inlineToolkits?: ToolCall['inlineToolkits']
 }
@@ -56,7 +56,7 @@ export async function callByName(scope: CallScope, call: NamedCall): Promise<Cal
   return running.outcome
 }
 
-/** The call that a name means, or why it means none. */
+/** Converts a named call to a request, or to an outcome if no such tool is available. */
 export function resolveRequest(scope: CallScope, call: NamedCall): { request: CallRequest } | { outcome: CallOutcome } {
   const parsed = namedInput.safeParse(call)
   if (!parsed.success) return { outcome: failed(invalidInput(parsed.error)) }
@@ -90,7 +90,7 @@ function request(
   return callId === undefined ? callRequest : { ...callRequest, callId }
 }
 
-/** What is carried comes first: a hidden tool has the same ref. */
+/** Available tools first: a hidden toolkit may have a tool with the same ref. */
 export function findTool({ tools, entries }: Loadout, name: string): LoadoutEntry | undefined {
   const matches = (entry: LoadoutEntry) => entry.modelName === name || entry.ref === name
   return tools.find(matches) ?? entries.find(matches)

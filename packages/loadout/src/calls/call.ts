@@ -1,4 +1,4 @@
-/** A call on its way to a tool, and what comes of it. Outcomes are values: a refused or failed call is not thrown. */
+/** Types of a call and its outcome. Outcomes are values: a denied or failed call does not throw. */
 
 import type { Context } from '@opentelemetry/api'
 import type { AuditedCall } from '../audit/call-audit.ts'
@@ -17,72 +17,72 @@ import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
 export interface ToolCall extends AuditedCall {
   notes: CallNotes
-  /** The longest that it may take, whatever its toolkit says. */
+  /** Maximum duration in ms, which overrides a longer timeout of the toolkit. */
   maxMs?: number | undefined
-  /** The loadout of the model that calls: limits were applied to it, and the host's own tools use no other. @default the scope's */
+  /** The model's loadout, with limits applied. Built-in tools use only it. @default the loadout of the scope */
   loadout?: Loadout | undefined
-  /** Refs that the model that calls has with this step: `search_tools` looks for others first. */
+  /** Refs that the model has in this step: `search_tools` prefers others. */
   visibleRefs?: readonly string[] | undefined
-  /** Who calls what `search_tools` finds. @default who calls it */
+  /** Callers that may call the results of `search_tools`. @default the caller */
   callers?: readonly AllowedCaller[] | undefined
-  /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
+  /** Inline toolkits of this call by ID. They hide stored toolkits with the same ID. */
   inlineToolkits?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined
-  /** What was asked for when it was made. A call that goes well makes it an example of its tool, for this user alone. */
+  /** The prompt. A successful call stores it as a search example for this user. */
   prompt?: string | undefined
-  /** Rules of this call alone. They only tighten. */
+  /** Rules of this call. They can only tighten the policy. */
   rules?: readonly PolicyRuleInput[] | undefined
   /**
-   * Nobody waits: where a person must answer first, the call ends with `approval-pending` and the question stays, whatever
-   * becomes of this process. Made again under the same id with what was asked, it goes on with the answer.
+   * The call does not wait for approval: it ends with `approval-pending`, and the request outlives the process. Calling
+   * again with the same call ID and `approvalId` uses the answer.
    */
   pauses?: { approvalId?: string | undefined } | undefined
-  /** A try of what is not saved: nobody is asked. Where somebody would be, it ends, unless who tries it has allowed it. */
+  /** Test run of an unsaved toolkit. No approval is requested: the call ends instead, unless `allow` is set. */
   trial?: { allow: boolean } | undefined
-  /** The custom tools whose code it comes from, the outermost first. */
+  /** Custom tools whose code makes this call, outermost first. */
   inside?: readonly string[] | undefined
-  /** Told what the code of a custom tool logged, without its secrets. */
+  /** Receives the redacted log of a custom tool. */
   onLogs?: ((logs: LogLine[]) => void) | undefined
-  /** What a person allowed while it waited: this call, where it is still what was asked about. */
+  /** Fingerprints that the user allowed. They apply only if the tool is unchanged. */
   allowed?: (Fingerprints & { edited: boolean }) | undefined
-  /** Told when a person must answer first. */
+  /** Called when the call needs approval. */
   onPending?: ((approval: ApprovalView) => void) | undefined
-  /** Told that it was allowed, and waited for: nothing goes on before that is known. */
+  /** Called after approval. The call waits until it resolves. */
   onAllowed?: (() => Promise<void>) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
-  /** Told what the server logs meanwhile, without secrets: of one's own servers. */
+  /** Receives redacted log entries of the server. Only for servers of the user. */
   onLog?: ((entry: ServerLogEntry) => void) | undefined
-  /** The trace that it belongs to. @default the one that is active */
+  /** Parent trace. @default the active trace */
   trace?: Context | undefined
 }
 
-/** What stages learn on the way, for those around them: the one thing of a call that changes. */
+/** Mutable notes that inner stages leave for outer ones. */
 export interface CallNotes {
-  /** The names of the tool, once it was found. */
+  /** Names of the resolved tool. */
   found?: { toolkit: string; tool: string }
   decision?: Decision
-  /** What is sent although it differs from an annotation of the schema. */
+  /** Arguments that were sent although they violate a `format` of the schema. */
   warnings?: readonly string[]
-  /** The call once its tool was found. */
+  /** The call after its tool was resolved. */
   resolved?: ResolvedCall
-  /** Its intent is recorded: from here on a server may have seen it. */
+  /** Whether the intent is recorded: from then on a server may have received the call. */
   reached?: boolean
-  /** Its user was removed while it was under way: nothing that is written of it names them. */
+  /** Whether the user was removed during the call: later writes must not name the user. */
   isForgotten?: boolean
-  /** The arguments that were sent: who answered may have changed them. */
+  /** The sent arguments, which the approver may have edited. */
   sent?: JsonObject
-  /** In bytes, once they were measured. */
+  /** In bytes, once measured. */
   argumentSize?: number
   resultSize?: number
 }
 
-/** A call whose tool was found. */
+/** A call with its resolved tool. */
 export interface ResolvedCall extends ToolCall {
   stored: StoredToolkit
   found: CatalogTool
 }
 
-/** What a server asks of the user before it goes on. */
+/** An elicitation request of a server during a call. */
 export interface Input {
   id: string
   toolkit: string
@@ -115,10 +115,10 @@ export const failed = (error: HostError): CallOutcome => ({
   error,
 })
 
-/** Whether making a call twice does no more than making it once, as the tool is said to be, with what was tightened of it. */
+/** Whether a retry is safe according to the (tightened) annotations. */
 export const isRepeatable = ({ manifest }: { manifest: Pick<LoadoutEntry['manifest'], 'annotations'> }) =>
   isHarmless(manifest.annotations)
 
-/** The harm of a repetition is that of the server which claims it to be none: a claim is enough. */
+/** The server's own claim is sufficient, because a wrong claim harms only that server. */
 export const isHarmless = (annotations: Annotations | undefined) =>
   annotations?.readOnlyHint === true || annotations?.idempotentHint === true

@@ -1,6 +1,6 @@
 /**
- * Every call to a tool starts here: the API, threads, programs and workflows. The pipeline is composed once; a second way
- * to a tool would be a hole. A call that must wait for its user goes on behind, and its outcome is asked for by its id.
+ * Entry point of every tool call: API, threads, programs and workflows. There must be no second path to a tool. A call
+ * that waits for its user continues in the background, and its outcome is available by its ID.
  */
 import { HostError } from '../errors.ts'
 import { createIdGenerator } from '../schema/ids.ts'
@@ -14,49 +14,49 @@ import type { Inputs } from './elicitation.ts'
 export interface RunningCall {
   callId: string
   outcome: Promise<CallOutcome>
-  /** Resolves when the server asks the user something, and stays open where it does not. */
+  /** Resolves when the server requests input; otherwise stays pending. */
   inputRequested: Promise<Input>
-  /** Resolves when a person must answer first, and stays open where nobody must. */
+  /** Resolves when the call needs approval; otherwise stays pending. */
   pending: Promise<ApprovalView>
 }
 
-/** Who keeps a record of a call. */
+/** Observer that keeps a record of a call. */
 export interface CallFollower {
   onPending(approval: ApprovalView): void
-  /** It was allowed. Waited for, and where it fails the call does not go on. */
+  /** Called after approval. The call waits for it, and does not continue if it rejects. */
   onAllowed(): Promise<void>
 }
 
-/** What only the host needs of one. */
+/** Members that only the host uses. */
 export interface FollowedCall extends RunningCall {
-  /** From now on; also told where it waits already. */
+  /** Adds an observer. It is notified at once if the call already needs approval. */
   follow(follower: CallFollower): void
-  /** Whether a server may have seen it by now. */
+  /** Whether a server may have received the call. */
   wasReached(): boolean
-  /** Whether its user is gone by now. */
+  /** Whether the user was removed. */
   isForgotten(): boolean
 }
 
 export type CallState =
   | { status: 'running'; input?: Input; approval?: ApprovalView }
-  /** `isCut`: of the result only that it was there. */
+  /** `isCut`: the result was too large and is missing. */
   | { status: 'done'; outcome: CallOutcome; isCut?: true }
 
-/** What a caller gives; the rest is the pipeline's. */
+/** Fields of a call that the caller sets. */
 export type CallRequest = Omit<ToolCall, 'callId' | 'notes' | 'onPending' | 'onAllowed' | 'allowed'> & {
-  /** Where it was given one before it began. */
+  /** Predefined call ID. */
   callId?: string
 }
 
 export interface Calls {
   start(call: CallRequest): RunningCall
-  /** A call of this user, running or lately done. `not-found` otherwise. */
+  /** A running or recently finished call of this user; otherwise `not-found`. */
   get(userId: string, callId: string): CallState
-  /** One of this user that runs in this process. */
+  /** A call of this user that runs in this process. */
   running(userId: string, callId: string): RunningCall | undefined
 }
 
-/** Only what a second look needs: what is remembered long is what memory is cleaned of most slowly. */
+/** Keep this small: entries live for 10 minutes and end up in the old generation of the heap. */
 interface CallEntry {
   userId: string
   state: CallState
@@ -66,21 +66,21 @@ interface RunningEntry extends CallEntry {
   toolkit: string
   onInput(input: Input): void
   call: FollowedCall
-  /** Ends it because its user goes. */
+  /** Cancels the call because its user is being removed. */
   forget(): void
 }
 
-/** What only the host needs of them. */
+/** Members that only the host uses. */
 export interface RunningCalls extends Calls {
   start(call: CallRequest): FollowedCall
-  /** Ends all of a user who goes, and waits until they have ended. Says how many. */
+  /** Cancels all calls of a user and waits for them to end. Returns their number. */
   endAll(userId: string): Promise<number>
-  /** Who has a call under way. */
+  /** Users with running calls. */
   users(): string[]
 }
 
 const MAX_DONE_CALLS = 10_000
-/** Outcomes beyond this are not kept for a second look: they were given to who waited. */
+/** Larger results are not cached; the caller has received them. */
 const MAX_RESULT_CHARACTERS = 1_000_000
 const DONE_TTL_MS = 10 * 60_000
 
@@ -95,7 +95,7 @@ export function createCalls({ pipeline, inputs, removing }: CallDeps): RunningCa
   const newCallId = createIdGenerator('call')
   const running = new Map<string, RunningEntry>()
   inputs.onRequested((userId, input) => {
-    // The protocol does not say which call a question belongs to; the latest of that user and toolkit is the likeliest.
+    // The protocol does not link an elicitation to a call; the latest call of that user and toolkit is most likely.
     const target = [...running.values()].findLast(
       (entry) => entry.userId === userId && (entry.toolkit === input.toolkit || entry.toolkit === input.uscoId),
     )
@@ -162,7 +162,7 @@ function startCall(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: 
       for (const follower of followers) await follower.onAllowed()
     },
   }
-  // A signal may outlive many calls.
+  // The signal may live longer than the call, so its listener must be removed.
   const outcome = run(handler, call).finally(() => signal?.removeEventListener('abort', abort))
   const follow = (follower: CallFollower) => {
     followers.push(follower)
@@ -193,7 +193,7 @@ function startCall(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: 
   return entry
 }
 
-/** What is done is remembered in two halves: the older is forgotten as a whole, which costs a call nothing. */
+/** Caches finished calls in two generations: dropping the older map costs a call nothing. */
 function createDoneCache() {
   let young = new Map<string, CallEntry>()
   let old = new Map<string, CallEntry>()
@@ -203,7 +203,7 @@ function createDoneCache() {
     add(callId: string, entry: CallEntry) {
       const now = Date.now()
       if (young.size >= MAX_DONE_CALLS / 2 || now - since > DONE_TTL_MS / 2) {
-        // A quiet time makes both halves old.
+        // After a pause both generations are expired.
         old = now - since > DONE_TTL_MS ? new Map() : young
         young = new Map()
         since = now
@@ -213,7 +213,7 @@ function createDoneCache() {
   }
 }
 
-/** What is too large to be held is in its record, where one was kept. */
+/** A result that is too large for the cache is in the call record, if there is one. */
 function doneState(outcome: CallOutcome): CallState {
   if ('error' in outcome || contentLength(outcome.content) <= MAX_RESULT_CHARACTERS) return { status: 'done', outcome }
   const content = [{ type: 'text', text: 'The result was too large to be kept.' }]

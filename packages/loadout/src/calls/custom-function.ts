@@ -1,6 +1,6 @@
 /**
- * Runs a tool of a custom toolkit: a function of the app here, code wherever the host runs it. What it gives becomes content;
- * what it throws is the tool's error, not ours.
+ * Runs a tool of a custom toolkit: a function of the app, or code in the executor. The return value becomes content; a
+ * thrown error becomes the error of the tool.
  */
 import { HostError } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
@@ -11,20 +11,20 @@ import type { CallOutcome, ResolvedCall } from './call.ts'
 
 export interface FunctionLimits {
   callMs: number
-  /** Told when that ran out, before the call fails. */
+  /** Called when `callMs` runs out, before the call fails. */
   onLate?(ms: number): void
 }
 
 export interface CustomDeps {
   functions: Functions
-  /** What runs code, where the host has it. */
+  /** Runs code tools, if the host has an executor. */
   runCode?: RunCode | undefined
 }
 
-/** Runs the code of a tool, somewhere else and within its limits. */
+/** Runs the code of a tool in the executor, within its limits. */
 export type RunCode = (call: ResolvedCall, tool: CustomTool, limits: FunctionLimits) => Promise<CallOutcome>
 
-/** A tool of a custom toolkit: a function of the app, by its name or its place, or code. */
+/** Runs a function of the app, found by name or by its position in the toolkit, or code. */
 export async function runCustom(deps: CustomDeps, call: ResolvedCall, limits: FunctionLimits): Promise<CallOutcome> {
   const { stored, found } = call
   const name = found.manifest.name
@@ -65,7 +65,7 @@ async function runWithTimeout(
   const clock = new AbortController()
   const callSignal = call.signal
   const { signal } = clock
-  // Linked by hand: a signal made of two costs a call several times as much.
+  // Linked by hand: `AbortSignal.any` costs several times as much per call.
   const abort = () => clock.abort(callSignal?.reason)
   if (callSignal?.aborted) abort()
   else callSignal?.addEventListener('abort', abort, { once: true })
@@ -82,12 +82,12 @@ async function runWithTimeout(
     const work = (async () => run(call.arguments as never, { userId, threadId, callId, caller, signal }))()
     return customResult(await Promise.race([work, ended]))
   } catch (error) {
-    // The app speaks our language: an error of the table is told as it is.
+    // A `HostError` thrown by the app is passed on unchanged.
     if (HostError.is(error)) throw error
     return { status: 'tool-error', content: [text(error instanceof Error ? error.message : String(error))] }
   } finally {
     clearTimeout(timer)
-    // A signal may outlive many calls.
+    // The signal may live longer than the call, so its listener must be removed.
     callSignal?.removeEventListener('abort', abort)
     signal.removeEventListener('abort', end)
     ended.catch(() => {})
@@ -99,10 +99,10 @@ const timedOut = (ms: number) =>
 
 const text = (value: string): JsonObject => ({ type: 'text', text: value })
 
-/** What a function or code gave, as the result of its tool. */
+/** Converts a return value to a tool result. */
 export function customResult(value: unknown): CallOutcome {
   if (value === undefined || value === null) return { status: 'ok', content: [] }
-  // A number is no text to who calculates with it.
+  // Programs need the number itself, not its text.
   if (typeof value === 'boolean' || Number.isFinite(value))
     return { status: 'ok', content: [text(String(value))], structuredContent: value }
   if (typeof value !== 'object') return { status: 'ok', content: [text(String(value))] }
@@ -113,7 +113,7 @@ export function customResult(value: unknown): CallOutcome {
       content,
       ...(structuredContent === undefined ? {} : { structuredContent }),
     }
-  // Through JSON, so that what is kept and handed on is plain, whatever the function gave.
+  // Serialized, so that the stored result is plain JSON.
   const json = JSON.stringify(value)
   return { status: 'ok', content: [text(json)], structuredContent: JSON.parse(json) }
 }

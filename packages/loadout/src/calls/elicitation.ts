@@ -1,4 +1,4 @@
-/** What servers ask of users in the middle of a call: open questions, and their answers. */
+/** Open elicitation requests of servers during calls, and their answers. */
 
 import type { ElicitationRequest, ElicitationResult } from '../connections/connection.ts'
 import { HostError } from '../errors.ts'
@@ -10,18 +10,21 @@ import type { Input } from './call.ts'
 import { prefixFieldErrors } from './stages/with-validation.ts'
 
 export interface Inputs {
-  /** Puts a question; resolves with its answer, or `cancel` when the call ends first. */
+  /** Opens a request. Resolves with the answer, or with `cancel` when the call ends first. */
   ask(
     owner: { userId: string; toolkit: string; uscoId: string },
     question: ElicitationRequest,
     signal: AbortSignal,
   ): Promise<ElicitationResult>
   list(userId: string): Input[]
-  /** `not-found` where there is no such question of this user; `invalid-input` where it does not fit, and stays open. */
+  /**
+   * `not-found` if the user has no such request; `invalid-input` if the answer does not match, and the request stays
+   * open.
+   */
   answer(userId: string, id: string, answer: ElicitationResult): void
-  /** Tells of each question that is put to a user. */
+  /** Notifies about each new request. */
   onRequested(listener: (userId: string, input: Input) => void): () => void
-  /** Tells when one is no longer open. */
+  /** Notifies when a request is no longer open. */
   onSettled(listener: (inputId: string) => void): () => void
 }
 
@@ -35,7 +38,7 @@ const EXPIRE_MS = 10 * 60_000
 const MAX_OPEN_PER_USER = 50
 
 export interface InputOptions {
-  /** How long a question stays open. @default 600_000 */
+  /** Time in ms until a request expires. @default 600_000 */
   expireMs?: number
 }
 
@@ -85,19 +88,19 @@ export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOpt
 }
 
 /**
- * The answer as it goes to the server, with the form's defaults where a field was left out. What was accepted must fit
- * what was asked for; the errors name the place, so that it can be mended and sent again.
+ * Completes an answer with the defaults of the form and validates it. Errors name the field path, so that the user can
+ * correct it.
  */
 export function validateElicitation(
   { mode, requestedSchema }: ElicitationRequest,
   answer: ElicitationResult,
 ): ElicitationResult {
   if (answer.action !== 'accept') return answer
-  // A page that was opened gives its answer to its own server.
+  // A URL elicitation sends its data directly to the server.
   if (mode === 'url' || requestedSchema === undefined) return { action: 'accept' }
   const content = { ...defaultsOf(requestedSchema), ...answer.content }
   const schema = compileSchema(requestedSchema)
-  // A form that cannot be used is the server's own mistake; it still checks what it gets.
+  // An invalid schema is an error of the server, which still validates the answer.
   const result = schema.ok ? schema.validate(content) : { valid: true as const }
   if (result.valid !== false) return { action: 'accept', content }
   const { errors, summary } = prefixFieldErrors('content', result.errors)

@@ -1,4 +1,4 @@
-/** Which calls are made once more after their server was lost: of a server that ends in each call and notes what it got. */
+/** Retries after a server crash, with a server that exits in each call and logs its input. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The last stage: the only place where a tool is called. */
+/** Last stage of the pipeline: the only code that calls a tool. */
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
 import { claimsOf } from '../loadout/transform/tighten.ts'
@@ -37,7 +37,7 @@ export function executeCall(deps: ExecuteDeps): CallHandler<ResolvedCall> {
 const isToolError = (error: unknown): error is HostError =>
   HostError.is(error) && error.code === 'refused-by-server' && error.status !== 422
 
-/** It was the operator's limit, not the server's own time, that ran out. */
+/** The operator's `callMs` ran out, not the timeout of the toolkit. */
 const timedOut = (ms: number): CallOutcome => ({
   status: 'limited',
   error: new HostError('limit-reached', {

@@ -1,6 +1,6 @@
 /**
- * One invocation's tools, ready to be called. It ends once: calls that are still under way are given up, so that every
- * connection it used is free again; `close` also closes those that it alone can have opened.
+ * Tools of one invocation. It ends once: running calls are cancelled, so that all its connections are free. `close`
+ * also closes the connections of its inline toolkits.
  */
 import type { Context } from '@opentelemetry/api'
 import type { Connector } from '../connections/connector.ts'
@@ -27,21 +27,21 @@ import { createSelection, type Selection } from './selection.ts'
 
 type CallTool = (call: NamedCall) => Promise<CallOutcome>
 
-/** What an invocation carries, or a part of it. */
+/** Tools of an invocation, or a subset. */
 export interface InvocationTools {
   readonly loadout: Loadout
-  /** What a model gets with this prompt, of what is carried. `through`: the door that its calls take on their way to `call`. */
+  /** Selects tools for a prompt. `through` wraps `call`. */
   select(options: ResolveOptions, through?: CallTool): Promise<Selection>
-  /** Calls a tool by the name that a model saw, or by its ref. */
+  /** Calls a tool by its model name or ref. */
   call: CallTool
 }
 
 export interface Invocation extends Omit<Setup, 'loadout'>, InvocationTools, AsyncDisposable {
-  /** A part of it, for one that may use no more. */
+  /** A subset of the tools. */
   narrowed(narrowing: Narrowing): InvocationTools
-  /** The end of the run: its connections go back to the pool, where the next run of this user may find them. */
+  /** Ends the invocation. Connections return to the pool, where the next run of this user can use them. */
   release(): Promise<void>
-  /** The same, and the connections of toolkits that it carried are closed. */
+  /** Ends the invocation and closes the connections of its inline toolkits. */
   close(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ export interface InvocationDeps extends SetupDeps {
   telemetry: Telemetry
 }
 
-/** Sets up, and tells how each name was resolved. */
+/** Sets up the toolkits and emits how each name was resolved. */
 export async function invoke(
   deps: InvocationDeps,
   names: readonly string[] | undefined,
@@ -77,7 +77,7 @@ export async function invoke(
   return createInvocation(deps, setup, { ...options, trace, hasAny: await deps.results.hasAny(principal.userId) })
 }
 
-/** Where a file is a source, its path is not told. */
+/** File paths are not exported as metric tags. */
 function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace: Context): void {
   if (!counters) return
   for (const { toolkit, from } of resolved) counters.toolkitUsed(toolkit, SOURCES.has(from) ? from : 'file', trace)
@@ -129,7 +129,7 @@ interface ToolsScope extends InvocationScope {
   running: Set<Promise<CallOutcome>>
 }
 
-/** The tools of a loadout, as long as the invocation lasts. */
+/** Creates the tools of a loadout, which end with the invocation. */
 function createTools(deps: CreateDeps, loadout: Loadout, scope: ToolsScope): InvocationTools {
   const { context, trace, inlineToolkits, ended, running } = scope
   let presented = withReadResult(loadout, scope.hasAny)
@@ -149,7 +149,7 @@ function createTools(deps: CreateDeps, loadout: Loadout, scope: ToolsScope): Inv
         own: presented === loadout ? [] : [READ_ENTRY],
         loaded: loadedTools,
       }
-      // No program of ours is offered here.
+      // Sessions do not offer `run_code`.
       const { selection, ...counting } = await deps.resolver.resolve(promptScope, { ...options, programs: undefined })
       return createSelection(
         {
@@ -178,7 +178,7 @@ function createTools(deps: CreateDeps, loadout: Loadout, scope: ToolsScope): Inv
       })
       running.add(outcome)
       const result = await outcome.finally(() => running.delete(outcome))
-      // From here on there is something to read.
+      // The first stored result makes `read_result` available.
       if ('resultHandle' in result && result.resultHandle !== undefined) presented = withReadResult(loadout, true)
       return result
     },

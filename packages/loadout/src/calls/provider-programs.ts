@@ -1,4 +1,7 @@
-/** The door for programs that a provider runs. Each is a run of ours, and what it calls goes the one way like any other call. */
+/**
+ * Interface for programs that a model provider runs. Each program is a run of the host, and its calls pass the same
+ * pipeline as all others.
+ */
 import type { ProviderProgram } from '../schema/records/program.ts'
 import type { CallOutcome } from './call.ts'
 import type { CallScope, NamedCall } from './call-by-name.ts'
@@ -9,8 +12,8 @@ export interface ProgramScope {
 }
 
 export interface ProviderPrograms {
-  /** A call; where a program made it, a step of its run, and made once whatever is read how often. */
+  /** Makes a call. A call of a program is a step of its run and is made once, however often the response is read. */
   call(place: CallScope, call: NamedCall): Promise<CallOutcome>
-  /** What a response tells of programs: they begin and end as runs, whose ids it gives in their order. */
+  /** Starts and ends runs for the programs in a response. Returns their run IDs in order. */
   follow(scope: ProgramScope, programs: readonly ProviderProgram[]): Promise<string[]>
 }

@@ -1,4 +1,4 @@
-/** A selection that goes on: its calls go the one way, and what `search_tools` finds is there in the next step. */
+/** A live selection: its calls pass the pipeline, and results of `search_tools` are available in the next step. */
 import { z } from 'zod'
 import type { ProviderProgram } from '../schema/records/program.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
@@ -10,16 +10,16 @@ import type { CallOutcome } from './call.ts'
 import type { NamedCall } from './call-by-name.ts'
 
 export interface Selection extends SelectionData {
-  /** Calls a tool by the name that the model saw. */
+  /** Calls a tool by its model name. */
   call(call: NamedCall): Promise<CallOutcome>
   /**
-   * What would come of a call. Where a person must answer first, the question is stored, and `call` with `asked: true` and the
-   * same id takes the answer.
+   * Previews the decision about a call. If approval is needed, the request is stored, and `call` with `asked: true` and
+   * the same ID uses its answer.
    */
   ask(call: NamedCall): Promise<ApprovalPreview>
-  /** Tells what a response says of programs that the provider runs: each is a run, whose ids it gives in their order. */
+  /** Reports the programs of a provider response. Each is a run; returns the run IDs in order. */
   follow(programs: readonly ProviderProgram[]): Promise<string[]>
-  /** For the next step: the same, and behind it what was found since. */
+  /** Selection for the next step, with the tools found since. */
   next(): Selection
 }
 
@@ -27,13 +27,13 @@ export interface SelectionDeps {
   call: (call: NamedCall) => Promise<CallOutcome>
   ask: (call: NamedCall) => Promise<ApprovalPreview>
   follow: (programs: readonly ProviderProgram[]) => Promise<string[]>
-  /** Who calls what is found. @default ['direct'] */
+  /** Callers of the found tools. @default ['direct'] */
   callers?: readonly AllowedCaller[] | undefined
   count: (entry: LoadoutEntry) => number
   maxTokens?: number | undefined
 }
 
-/** What `search_tools` answers for programs. */
+/** Structured result of `search_tools`. */
 const foundTools = z.object({ tools: z.array(z.object({ ref: z.string() })) })
 
 export function createSelection(deps: SelectionDeps, data: SelectionData): Selection {
@@ -59,7 +59,7 @@ function searchResultRefs(outcome: CallOutcome): string[] {
   return read?.success ? read.data.tools.map(({ ref }) => ref) : []
 }
 
-/** Of what was found, what the next step has no room for is said: a model would call it in vain. */
+/** Warns about found tools that exceed the token budget, because the next step does not have them. */
 function noteDropped(
   outcome: CallOutcome,
   { dropped, deferred }: SelectionData,
@@ -72,7 +72,7 @@ function noteDropped(
   return { ...outcome, content: [...outcome.content, { type: 'text', text }] }
 }
 
-/** What is there stays where it is; what finds no room is said. */
+/** Appends found tools and lists those that exceed the budget in `dropped`. */
 function extend(
   data: SelectionData,
   refs: readonly string[],
@@ -80,7 +80,7 @@ function extend(
 ): SelectionData {
   const tools = data.tools.filter(({ entry }) => entry !== SEARCH_ENTRY)
   const last = data.tools.filter(({ entry }) => entry === SEARCH_ENTRY)
-  // What was dropped before and found now is said once.
+  // A tool that was dropped before and is found now is listed once.
   const dropped = data.dropped.filter(({ ref }) => !refs.includes(ref))
   let after = data.tokens.after
   for (const entry of data.deferred.filter(({ ref }) => refs.includes(ref))) {

@@ -1,6 +1,6 @@
 /**
- * A try of one tool of a custom toolkit that is not saved: carried by the one call, through the same pipeline. Nothing is
- * stored of the toolkit, and nobody is asked; what it does it does, and the log has the call like any other.
+ * Test run of a tool of an unsaved custom toolkit. The toolkit is inline in one call, which passes the normal pipeline
+ * and is logged. The toolkit is not stored and no approval is requested.
  */
 import { z } from 'zod'
 import type { LogLine } from '../code-mode/executor.ts'
@@ -15,13 +15,13 @@ import type { CallOutcome } from './call.ts'
 import type { Calls } from './calls.ts'
 
 export const trialInput = z.strictObject({
-  /** A custom toolkit, as it would be saved. */
+  /** A custom toolkit in the format in which it is saved. */
   record: jsonObject,
   tool: z.string().min(1).max(256),
   input: jsonObject.default({}),
-  /** Who tries it allows this one call, where they would be asked. */
+  /** Allows this call if it would need approval. */
   allow: z.boolean().default(false),
-  /** One of the caller's own that is changed: `${secret:…}` of the record means its secrets. */
+  /** ID of the user's toolkit that is being edited: `${secret:…}` refers to its secrets. */
   uscoId: z.string().max(200).optional(),
 })
 export type TrialInput = z.input<typeof trialInput>
@@ -29,10 +29,10 @@ export type TrialInput = z.input<typeof trialInput>
 export interface Trial {
   callId: string
   outcome: CallOutcome
-  /** What the code logged, without its secrets. */
+  /** Redacted log of the code. */
   logs: LogLine[]
   durationMs: number
-  /** What in the record was not understood, or does not work here. */
+  /** Warnings about unknown or unsupported parts of the record. */
   warnings: string[]
 }
 
@@ -46,7 +46,7 @@ export interface TrialDeps {
 export interface TrialScope {
   userId: string
   threadId?: string | undefined
-  /** Ends it. */
+  /** Cancels the test run. */
   signal?: AbortSignal | undefined
 }
 
@@ -54,7 +54,7 @@ export async function tryTool(deps: TrialDeps, scope: TrialScope, trial: TrialIn
   const { record, tool, input, allow, uscoId } = parse(trialInput, trial)
   const { userId, threadId, signal } = scope
   const existing = uscoId === undefined ? undefined : await findOwnToolkit(deps, userId, uscoId)
-  // It is called as it would be once it is saved.
+  // Uses the ID that the saved toolkit has.
   const named = { name: 'Tried', ...record, ...(existing ? { id: existing.toolkit.id } : {}) }
   const checkWarnings = await deps.check(named, { tier: 'user', userId })
   const { toolkit, warnings } = readToolkit(named, { defaults: await deps.registry.defaults() })

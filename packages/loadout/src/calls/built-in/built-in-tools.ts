@@ -1,8 +1,7 @@
 /**
- * Tools of the host itself. No server stands behind them: there is no pin to hold, no loadout to be in and no policy to
- * ask, because they reach nothing but what is kept for their own user. A call of one is limited and recorded like any
- * other. They are `read_result`, which a loadout carries as soon as there is something to read, `search_tools`, which a
- * selection has as soon as there is something to find, and `run_code` where the host runs programs.
+ * Built-in tools of the host: `read_result` (present when a stored result exists), `search_tools` (present when tools
+ * are deferred) and `run_code` (if the host runs programs). They only reach data of their user, so no pin, loadout or
+ * policy applies. Their calls are limited and logged like all others.
  */
 import type { CatalogTool } from '../../catalog/catalog.ts'
 import { BUILT_IN_NAMES, BUILT_IN_TOOLKIT, builtInEntry } from '../../loadout/built-in-entry.ts'
@@ -30,7 +29,7 @@ export const READ_ENTRY = builtInEntry(READ_RESULT, 'The host gives it: a result
 export const isBuiltIn = ({ toolkit: id, tool }: Pick<ToolCall, 'toolkit' | 'tool'>) =>
   id === BUILT_IN_TOOLKIT && BUILT_IN_NAMES.has(tool)
 
-/** One of them by the name that a model calls it: what it was told to call is there, whichever loadout it was given. */
+/** Finds a built-in tool by its model name, in whichever loadout. */
 export const builtInByName = (name: string) =>
   BUILT_IN_NAMES.has(name) ? { toolkit: BUILT_IN_TOOLKIT, tool: name } : undefined
 
@@ -45,11 +44,11 @@ export interface BuiltInDeps extends SearchToolsDeps {
   results: Results
   /** Builds the stages that a call of a built-in tool passes before its answer. */
   path(name: 'built-in' | 'program', answer: CallHandler<ResolvedCall>): CallHandler<ResolvedCall>
-  /** What the host has besides, where it has it by then. */
+  /** Optional built-in tools, resolved lazily. */
   more(): readonly BuiltInTool[]
 }
 
-/** Answers what is the host's own; the rest goes on. */
+/** Handles calls of built-in tools and passes all others on. */
 export function withBuiltInTools(deps: BuiltInDeps) {
   const builtInToolkit = createEphemeralToolkit(TOOLKIT, { userId: APP_OWNER, tier: 'app' })
   const standardTools: BuiltInTool[] = [
@@ -70,7 +69,7 @@ export function withBuiltInTools(deps: BuiltInDeps) {
     }
 }
 
-/** The loadout, with the way to read what was too large to show. It is beside the rest: no list and no number leaves it out. */
+/** Adds `read_result` to a loadout. Limits and lists do not remove it. */
 export function withReadResult(loadout: Loadout, hasAny: boolean): Loadout {
   if (!hasAny || loadout.entries.some(({ ref }) => ref === READ_ENTRY.ref)) return loadout
   return {

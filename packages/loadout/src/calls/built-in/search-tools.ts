@@ -1,4 +1,4 @@
-/** Answers `search_tools`: finds in what the caller carries, loads what it found, and reaches no server. */
+/** Implements `search_tools`: searches the caller's loadout and loads the results. It reaches no server. */
 import { HostError } from '../../errors.ts'
 import type { Loadouts } from '../../loadout/loadouts.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
@@ -48,11 +48,11 @@ export async function searchTools(deps: SearchToolsDeps, call: ToolCall): Promis
   }
 }
 
-/** A workflow may call all that is carried. */
+/** Workflows may call every tool of the loadout. */
 const callersFor = ({ type }: Caller): readonly AllowedCaller[] =>
   type === 'workflow' ? allowedCaller.options : [type]
 
-/** What the model has already: what never waits, what the thread loaded, and what this step was given. */
+/** Refs that the model already has: tools that are not deferred, loaded tools, and refs of this step. */
 async function findVisible(
   { loaded }: SearchToolsDeps,
   { userId, threadId, visibleRefs = [] }: ToolCall,
@@ -74,7 +74,7 @@ function byName(
   }
 }
 
-/** For the thread, unless it is set not to keep what is found; without a thread, whoever runs the steps keeps it. */
+/** Loads the results for the thread, unless `keepFound` is off. Without a thread, the selection keeps them. */
 async function load(
   { loaded, threads }: SearchToolsDeps,
   { userId, threadId }: ToolCall,
@@ -85,6 +85,6 @@ async function load(
   const { keepFound = true } = await threads.settings(userId, threadId)
   if (!keepFound) return
   const refs = deferred.map(({ ref }) => ref)
-  // What was found is answered, whether or not the thread has room to keep it.
+  // The result is returned even if the thread has no room to load all tools.
   await loaded.load({ userId, threadId }, refs, { asRoom: true })
 }

@@ -1,4 +1,4 @@
-/** Places over one storage, as two processes see them; and where that storage fails. */
+/** Concurrency slots of two processes over one storage, also when the storage fails. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { breakable } from '../../../test/fixtures/breakable-storage.ts'
 import { HostError } from '../../errors.ts'
@@ -59,7 +59,7 @@ describe('the concurrency semaphore', () => {
     release(first)
     const fourth = await acquire(two, 2)
     expect(isFull(fourth)).toBe(false)
-    // Who leaves twice gives back once.
+    // A second release of the same slot has no effect.
     for (const entered of [first, second, fourth, fourth]) release(entered)
     await expect.poll(rows).toMatchObject([{ holdersJson: {} }])
   })

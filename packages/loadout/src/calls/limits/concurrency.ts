@@ -1,4 +1,4 @@
-/** How many calls of a user are under way, to each toolkit and in all, over all processes that share the storage. */
+/** Limits concurrent calls per user and per toolkit, across all processes that share the storage. */
 import { HostError } from '../../errors.ts'
 import type { ProcessLease } from '../../processes/heartbeat.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
@@ -9,9 +9,9 @@ import { ConcurrencySlots } from './shared-counter.ts'
 export type Acquired = { release(): void } | { full: HostError }
 
 export interface Concurrency {
-  /** At once where nothing is to be waited for. Fails as the storage does. */
+  /** Synchronous if there is no limit. Rejects if the storage fails. */
   acquire(call: Pick<ResolvedCall, 'userId' | 'stored'>, limits: ConcurrencyLimits): Acquired | Promise<Acquired>
-  /** Gives back what was left. */
+  /** Releases the remaining slots. */
   close(): Promise<void>
 }
 

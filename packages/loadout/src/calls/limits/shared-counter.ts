@@ -1,7 +1,8 @@
 /**
- * The places of one subject (a user, or one of their toolkits), shared by all processes through one row. The row never says
- * less of this process than it has under way: a place is written before it is used and given back after. Writers compare and
- * set, one at a time in a process, each with all that came and went since. A place of a process that is gone does not count.
+ * Concurrency slots of one subject (a user or a toolkit), shared by all processes through one row. The row never shows
+ * fewer slots for this process than it uses: a slot is written before use and released after. Writes are
+ * compare-and-set, one at a time per process, and each includes all changes so far. Slots of dead processes do not
+ * count.
  */
 import { HostError } from '../../errors.ts'
 import { newId } from '../../schema/ids.ts'
@@ -17,22 +18,22 @@ export interface SlotsKey {
 export interface SlotsDeps {
   storage: Storage
   processId: string
-  /** There is nothing to remember of it any more. */
+  /** Called when no slot is in use, so that the object can be dropped. */
   onIdle(): void
 }
 
 interface Waiter {
   max: number
-  /** When it stops to look for a place. */
+  /** Time at which the waiter gives up. */
   until: number
   resolve(entered: boolean): void
   reject(error: unknown): void
 }
 
-/** How many this process is to have, by how many the others have. */
+/** Computes the slots of this process from the number of slots that others use. */
 type Next = (others: number) => { mine: number; grows: boolean }
 
-/** What others hold may be on its way back: so long it is looked for again. */
+/** Retry for this time in ms: another process may release a slot. */
 const WAIT_MS = 300
 const RETRY_MS = 25
 const WRITE_RETRY_MS = 1000
@@ -41,9 +42,9 @@ const MAX_TRIES = 200
 export class ConcurrencySlots {
   readonly #deps: SlotsDeps
   readonly #key: SlotsKey
-  /** Under way here. */
+  /** Slots in use in this process. */
   #inUse = 0
-  /** What the row says of us; undefined where that is not known. */
+  /** Slots of this process in the row; undefined if unknown after a failed write. */
   #written: number | undefined = 0
   #waiters: Waiter[] = []
   #isWorking = false
@@ -56,7 +57,7 @@ export class ConcurrencySlots {
     this.#key = key
   }
 
-  /** Whether there was a place. Fails as the storage does. */
+  /** Returns whether a slot was acquired. Rejects if the storage fails. */
   acquire(max: number): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>()
     this.#waiters.push({ max, until: Date.now() + WAIT_MS, resolve, reject })
@@ -69,7 +70,7 @@ export class ConcurrencySlots {
     this.#start()
   }
 
-  /** Writes what is left to write, as far as it can be written. */
+  /** Writes pending releases, if the storage permits. */
   async close(): Promise<void> {
     this.#closed = true
     this.#wake?.()
@@ -93,12 +94,12 @@ export class ConcurrencySlots {
       if (failed) await this.#pause(WRITE_RETRY_MS)
       else if (this.#waiters.length > 0) await this.#pause(RETRY_MS * (0.5 + Math.random()))
     }
-    // In one step with the last look at the work: whoever comes now begins anew.
+    // Synchronous with the last check of the loop, so that no request is missed.
     this.#isWorking = false
     if (this.#inUse === 0) this.#deps.onIdle()
   }
 
-  /** One write for all that came and went. */
+  /** Writes all pending acquires and releases at once. */
   async #write(): Promise<void> {
     const waiting = [...this.#waiters]
     let admitted = new Set<Waiter>()
@@ -110,7 +111,7 @@ export class ConcurrencySlots {
     this.#written = mine
     this.#inUse += admitted.size
     const now = Date.now()
-    // Where this process alone has as many as there may be, there is nothing to look for.
+    // Retrying is useless if this process alone uses all slots.
     const refused = waiting.filter(
       (waiter) => !admitted.has(waiter) && (this.#inUse >= waiter.max || waiter.until <= now),
     )
@@ -119,20 +120,20 @@ export class ConcurrencySlots {
     for (const waiter of refused) waiter.resolve(false)
   }
 
-  /** Nobody enters on a guess, and whether it was written is not known. */
+  /** The write failed: reject all waiters and reload the row before the next try. */
   #fail(error: unknown): true {
     this.#written = undefined
     for (const { reject } of this.#waiters.splice(0)) reject(error)
     return true
   }
 
-  /** Compare and set, until nobody came between. */
+  /** Retries compare-and-set until no other process interferes. */
   async #change(next: Next): Promise<number> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const mine = await this.#deps.storage
         .transaction({ userId: this.#key.userId }, (tx) => this.#tryChange(tx, next))
         .catch((error: unknown) => {
-          // Two first writers: the loser looks again.
+          // Two processes inserted the row; the loser retries.
           if (HostError.is(error) && error.code === 'conflict') return undefined
           throw error
         })
@@ -148,7 +149,7 @@ export class ConcurrencySlots {
     const { holders, count } = await countOthers(tx, row, processId)
     const { mine, grows } = next(count)
     if (mine === (row?.holdersJson[processId] ?? 0)) return mine
-    // A row that is gone went with its user, and does not come back because one of their calls ends.
+    // A missing row was deleted with its user and must not be created again when a call ends.
     if (!row && !grows) return mine
     const set = { holdersJson: mine > 0 ? { ...holders, [processId]: mine } : holders, updatedAt: new Date() }
     if (row) {
@@ -163,7 +164,7 @@ export class ConcurrencySlots {
     return mine
   }
 
-  /** Until then, or until something comes or goes. */
+  /** Waits for a time in ms, or until a slot is requested or released. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer: { unref?: () => void } | number = setTimeout(resolve, ms)
@@ -177,14 +178,14 @@ export class ConcurrencySlots {
   }
 }
 
-/** The others, and how many places those of them have that are alive. Who closed is not among them any more. */
+/** Other processes in the row, and the number of slots of those that are alive. */
 async function countOthers(tx: Transaction, row: ConcurrencyRow | undefined, self: string) {
   const holders: Record<string, number> = {}
   let count = 0
   for (const [processId, slots] of Object.entries(row?.holdersJson ?? {})) {
     const owner = processId === self ? undefined : await tx.get('processes', processId)
     if (!owner) continue
-    // Who only seems gone may come back, with all that it has under way.
+    // A process that missed heartbeats may return with all its calls.
     holders[processId] = slots
     if (owner.aliveUntil > new Date()) count += slots
   }

@@ -1,4 +1,4 @@
-/** What is said of recorded calls whose process is gone, or seemed to be: hosts over one storage, one of them cut off. */
+/** Recorded calls whose process is dead or seems dead: several hosts over one storage, one of them cut off. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Breakable, breakable } from '../../../test/fixtures/breakable-storage.ts'
 import { processKeyRing } from '../../credentials/aes-key-ring.ts'
@@ -118,7 +118,7 @@ describe('a stopped process', () => {
     }
     await expect.poll(errorCodeOf(allowed.callId), { timeout: LEASE_MS * 4 }).toBe('call-not-made')
     expect(await errorCodeOf(denied.callId)()).toBe('denied')
-    // The key is free, and the first one, back again, finds that it was given up.
+    // The key is free, and the first process finds its call ended.
     expect(await start(host, 'pay', 'a')).toHaveProperty('running')
     line.isBroken = false
     await new Promise((resolve) => setTimeout(resolve, LEASE_MS))

@@ -1,10 +1,10 @@
 /**
- * Calls that may be asked for later, or again with the same idempotency key, in any process: one row each. A row names the
- * process that makes the call; with that one gone, whoever asks is told so (`gone-calls.ts`).
+ * Records of calls that can be queried later, or repeated with an idempotency key, in any process: one row per call. A
+ * row names the process that makes the call; if that process is dead, `orphaned-calls.ts` settles the row.
  *
- * - A key is its call's for good once a server may have seen that call; one that never reached a server leaves it free.
- * - A row that is `pending` was not made: the call goes on only after its row says that it runs.
- * - A call that somebody waits for is written behind, so that it pays nothing for this: when it is over, or takes long.
+ * - A key belongs to its call once a server may have received the call; otherwise it stays free.
+ * - A `pending` call was not made: it continues only after its row is `running`.
+ * - A call with a waiting client is recorded in the background, when it ends or takes long, so that it is not delayed.
  */
 
 import { type ErrorCode, HostError } from '../../errors.ts'
@@ -21,11 +21,11 @@ import { missingResult, outcomeFromJson, outcomeToJson, storableOutcome } from '
 import { createWriteBehind } from './write-behind.ts'
 
 export interface RecordOptions {
-  /** The same key is the same call: it is made once. */
+  /** Calls with the same key are made once. */
   idempotencyKey?: string | undefined
 }
 
-/** What is kept of a call, and what came of it once it is over. */
+/** A stored call, with its outcome once it has ended. */
 export interface CallRecord extends CallRow {
   outcome?: CallOutcome
 }
@@ -33,27 +33,30 @@ export interface CallRecord extends CallRow {
 export type Recorded = { callId: string; running: RunningCall } | { callId: string; row: CallRecord }
 
 export interface WaitOptions {
-  /** Ends the wait: then it is given as it is. */
+  /** Ends the wait and returns the current record. */
   signal?: AbortSignal | undefined
-  /** Whether to wait while a person must answer, too. */
+  /** Whether to wait also while the call needs approval. */
   untilOver?: boolean
 }
 
 export interface CallRecords {
-  /** Starts the call and keeps a record of it; or gives the record, where the key was used before. */
+  /** Starts a call and records it, or returns the record if the key was used before. */
   start(request: CallRequest, options?: RecordOptions): Promise<Recorded>
-  /** Starts a call that somebody waits for. Its record is written behind; `kept` is for who stops to wait. */
+  /**
+   * Starts a call with a waiting client, recorded in the background. `persist` records it when the client stops
+   * waiting.
+   */
   startWaited(request: CallRequest): { running: RunningCall; persist(): Promise<void> }
-  /** A record of this user. `not-found` otherwise. */
+  /** A record of this user; otherwise `not-found`. */
   get(userId: string, callId: string): Promise<CallRecord>
-  /** The same, once the call is over or waits for a person. */
+  /** The record, once the call has ended or needs approval. */
   settled(userId: string, callId: string, options?: WaitOptions): Promise<CallRecord>
 }
 
 export interface RunningRecords extends CallRecords {
-  /** Writes nothing more of a user who goes. */
+  /** Drops pending writes of a user who is being removed. */
   forget(userId: string): void
-  /** To be called before anything else is closed: what the close itself ends is not what came of a call. */
+  /** Must be closed first: errors caused by the shutdown are not outcomes of calls. */
   close(): Promise<void>
 }
 
@@ -68,9 +71,9 @@ const CLOSE_MS = 2000
 const FIRST_WAIT_MS = 250
 const LAST_WAIT_MS = 60_000
 const POLL_MS = 1000
-/** A call that somebody waits for this long has a row while it runs. */
+/** A waiting call gets a row after this time in ms. */
 const LONG_MS = 1000
-/** Its intent was recorded, and still nothing was sent. */
+/** Errors after the recorded intent that guarantee that nothing was sent. */
 const NOTHING_SENT: ReadonlySet<ErrorCode> = new Set([
   'sign-in-needed',
   'stdio-refused',
@@ -147,7 +150,7 @@ class StoredRecords implements RunningRecords {
   async settled(userId: string, callId: string, { signal, untilOver }: WaitOptions = {}): Promise<CallRecord> {
     for (;;) {
       const stop = new AbortController()
-      // From before the look on, so that no change falls between.
+      // Subscribe before reading, so that no change is missed.
       const changed = this.#changes.next(callId, POLL_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
       try {
         const row = await this.get(userId, callId)
@@ -214,7 +217,7 @@ class StoredRecords implements RunningRecords {
     this.#open.add(noted)
   }
 
-  /** Where nothing outlives the process, the call itself is remembered as long as it is worth. */
+  /** Records a finished call. Memory storage is skipped: `calls.ts` caches outcomes anyway. */
   async #storeDone(request: CallRequest, running: FollowedCall, outcome: CallOutcome): Promise<void> {
     const { storage, presence, results } = this.#deps
     if (storage.name === 'memory' || running.isForgotten()) return
@@ -224,10 +227,10 @@ class StoredRecords implements RunningRecords {
       this.#writeBehind.add({ ...row, status: outcome.status, outcomeJson, finishedAt: new Date() })
   }
 
-  /** Writes what came of it, as soon as it can be written. */
+  /** Writes the outcome and retries with backoff. */
   async #noteOutcome(row: CallRow, running: FollowedCall, outcome: CallOutcome): Promise<void> {
     const closing = this.#closing.signal
-    // Nobody answered because we close: whoever asks is told that it was never made.
+    // The approval expired because of the shutdown: readers must see that the call was never made.
     if (closing.aborted && 'error' in outcome && outcome.error.code === 'approval-expired') return
     const isFree = !running.wasReached() || ('error' in outcome && NOTHING_SENT.has(outcome.error.code))
     const key = isFree ? { dedupeKey: row.callId } : {}
@@ -258,7 +261,7 @@ function notePending(storage: Storage, { userId, callId }: CallRow, approvalId: 
   return storage.transaction({ userId }, (tx) => tx.update('calls', callId, change))
 }
 
-/** From here on it may be made. A row that was ended meanwhile belongs to a call that was given up. */
+/** Marks the row as running. A row that was ended meanwhile belongs to a cancelled call. */
 async function noteGoingOn(storage: Storage, { userId, callId, ref }: CallRow): Promise<void> {
   const change = { set: { status: 'running' as const }, where: { finishedAt: null } }
   const row = await storage.transaction({ userId }, (tx) => tx.update('calls', callId, change))
@@ -273,12 +276,12 @@ function pause(ms: number): Promise<void> {
 }
 
 /**
- * Recorded calls that can be given up by who made them, in whichever process they run. One that runs here is aborted, down to its
- * server. The row of one that runs elsewhere is ended: its process hears of that and aborts it. A row that is ended lets a call
- * that waits for a person not go on; what a call gives all the same, because it was over by then, is written over it.
+ * Cancels recorded calls in any process. A local call is aborted, down to its server. For a remote call the row is
+ * ended; its process watches the row and aborts. An ended row stops a call that waits for approval. An outcome that
+ * arrives later still overwrites the row.
  */
 export interface CancellableRecords extends CallRecords {
-  /** Gives up a call of this user, and waits until it has ended where it runs here. `conflict` where it is over. */
+  /** Cancels a call of this user and waits until it has ended, if it runs here. `conflict` if it is over. */
   cancel(userId: string, callId: string): Promise<void>
 }
 
@@ -299,7 +302,7 @@ export function createCancel(deps: CancelDeps): { records: CancellableRecords; c
   const cancellables = new Map<string, Cancellable>()
   let watching: Promise<() => void> | undefined
 
-  /** Ends what was ended elsewhere. What this process wrote itself is over by then. */
+  /** Aborts a local call whose row another process ended. */
   const abortIfEnded = async (callId: string, { userId, end }: Cancellable) => {
     const row = await storage.transaction({ userId }, (tx) => tx.get('calls', callId))
     if (row?.finishedAt && cancellables.has(callId)) end.abort(cancelled())
@@ -345,7 +348,7 @@ export function createCancel(deps: CancelDeps): { records: CancellableRecords; c
   }
 }
 
-/** The same request with an end of its own beside the one that it came with. */
+/** Adds an abort controller to the signal of a request. */
 function withCancel(request: CallRequest): { end: AbortController; cancellable: CallRequest } {
   const end = new AbortController()
   const { signal } = request

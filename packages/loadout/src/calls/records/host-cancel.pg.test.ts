@@ -1,4 +1,4 @@
-/** A call that one process makes, given up in another. */
+/** Cancelling a call that another process makes. */
 import { afterAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../../test/database.ts'
 import { importKey, randomBytes } from '../../credentials/aes.ts'

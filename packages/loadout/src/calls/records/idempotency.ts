@@ -1,4 +1,4 @@
-/** The row of a call as it begins, and its place among the keys of its user: one key is one call, however many come at once. */
+/** Creates call rows and reserves idempotency keys: one key is one call, also for concurrent requests. */
 import { HostError } from '../../errors.ts'
 import { newId } from '../../schema/ids.ts'
 import { canonicalJson } from '../../schema/json.ts'
@@ -34,7 +34,7 @@ export function newRow(
   }
 }
 
-/** The same row under the key that its caller gave, with what is asked. */
+/** Adds the key and a hash of the request to a row. */
 export async function withIdempotencyKey(
   row: CallRow,
   key: string | undefined,
@@ -46,7 +46,7 @@ export async function withIdempotencyKey(
   return { ...row, dedupeKey: key, requestHash: await hashOf(requestText) }
 }
 
-/** Stores the row; or gives the one that has its key, where that is not free. */
+/** Stores the row, or returns the row that already has the key. */
 export async function reserveKey(storage: Storage, row: CallRow): Promise<CallRow | undefined> {
   for (let tries = 0; ; tries++)
     try {
@@ -59,7 +59,7 @@ export async function reserveKey(storage: Storage, row: CallRow): Promise<CallRo
         return undefined
       })
     } catch (error) {
-      // Another with the same key came between: it is there now.
+      // A concurrent request with the same key was first; read its row.
       if (tries === MAX_TRIES || !isTaken(error)) throw error
     }
 }

@@ -1,7 +1,7 @@
 /**
- * Calls whose process is gone before they ended. What is said of them is true whether that process died or only seems to
- * have: a call that waited for its approval was never made and may be made again, also where it was allowed by then. It
- * goes on only after its row says so, and that row is ended here. Of any other, only a server knows whether it happened.
+ * Settles calls whose process is dead. The result is correct even if that process only seems dead: a call that waited
+ * for approval was never made and may be repeated, because it continues only after its row is `running`, and that row
+ * is ended here. For any other call, only the server knows whether it happened.
  */
 import { HostError } from '../../errors.ts'
 import { isAlive } from '../../processes/heartbeat.ts'
@@ -10,7 +10,7 @@ import type { Transaction } from '../../storage/storage.ts'
 import type { CallOutcome } from '../call.ts'
 import { outcomeToJson } from './outcome-json.ts'
 
-/** The row as it is by now; where its process is gone, with the outcome that is left to it. */
+/** Returns the current row. If its process is dead, stores the final outcome first. */
 export async function settleOrphaned(tx: Transaction, row: CallRow, self: string): Promise<CallRow> {
   if (row.finishedAt || row.processId === self || (await isAlive(tx, row.processId))) return row
   const outcome = await orphanOutcome(tx, row)
@@ -19,7 +19,7 @@ export async function settleOrphaned(tx: Transaction, row: CallRow, self: string
   return settled ?? (await tx.get('calls', row.callId)) ?? row
 }
 
-/** Whether nothing was made by it, so that its key is free. */
+/** Whether the call was never made, so that its key is free. */
 export function wasNeverMade({ outcomeJson }: CallRow): boolean {
   const { error } = (outcomeJson ?? {}) as { error?: { code?: string } }
   return error?.code === 'call-not-made'
@@ -40,7 +40,7 @@ async function orphanOutcome(tx: Transaction, { userId, callId, ref, status }: C
   return failed('outcome-unknown', `The process that called '${ref}' is gone, and what came of it with it.`)
 }
 
-/** How the question about a call ended: one that is still open ends here. Undefined where none was asked. */
+/** Expires the pending approval of a call. Returns its status, or undefined if there is none. */
 async function expireApproval(tx: Transaction, call: { userId: string; callId: string }) {
   const [approval] = await tx.list('approvals', { where: call, order: 'desc', limit: 1 })
   if (!approval) return undefined

@@ -1,4 +1,4 @@
-/** An outcome as it is kept and sent, and out of that again. */
+/** Converts outcomes to JSON for storage and transport, and back. */
 import { ERRORS, HostError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { CallOutcome } from '../call.ts'
@@ -33,7 +33,7 @@ interface StoredError {
   status?: 404 | 422
 }
 
-/** What a row can hold; a result that is larger is kept beside it, and the row has its handle. */
+/** Limits an outcome to the size of a row: a larger result is stored separately, and the row has its handle. */
 export async function storableOutcome(
   results: Pick<Results, 'keep'>,
   call: { userId: string; callId: string; ref: string },
@@ -46,7 +46,7 @@ export async function storableOutcome(
   return { status, content: [{ type: 'text', text }], resultHandle: resultId, ...(warnings ? { warnings } : {}) }
 }
 
-/** That there was an outcome, without what it was. */
+/** Placeholder for a result that could not be stored. */
 export function missingResult(status: CallOutcome['status']): JsonObject {
   return { status, content: [{ type: 'text', text: 'The result could not be kept.' }] }
 }

@@ -1,6 +1,6 @@
 /**
- * Records of calls that are over already, written a moment later and many at once: whoever waited has their outcome. They
- * are for a second look, so what cannot be written in the end is let go.
+ * Writes records of finished calls in batches after a short delay. The caller already has the outcome, so records that
+ * cannot be written are dropped.
  */
 import type { CallRow } from '../../schema/records/call.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -8,9 +8,9 @@ import { missingResult } from './outcome-json.ts'
 
 export interface WriteBehind {
   add(row: CallRow): void
-  /** Forgets what is not written yet of a user who goes. */
+  /** Drops pending records of a user who is being removed. */
   forget(userId: string): void
-  /** Writes what there is. */
+  /** Writes all pending records. */
   flush(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export function createWriteBehind(storage: Storage): WriteBehind {
   }
 }
 
-/** One that no row can hold does not keep the others from it. */
+/** Writes one by one, so that an invalid record does not block the others. */
 async function oneByOne(storage: Storage, userId: string, rows: readonly CallRow[]): Promise<void> {
   const insert = (row: CallRow) => storage.transaction({ userId }, (tx) => tx.insert('calls', row))
   for (const row of rows)

@@ -1,6 +1,6 @@
 /**
- * A long text in pieces, and parts of it again: by page, by line, or all of it. No piece is longer than its size, none
- * cuts a character in two, and no read holds more pieces than it needs.
+ * Splits a long text into chunks and reads parts of it: by page, by line, or all. No chunk exceeds its size or splits a
+ * character, and a read loads only the chunks that it needs.
  */
 import { HostError } from '../../errors.ts'
 import type { ResultChunkRow } from '../../schema/records/result.ts'
@@ -9,9 +9,9 @@ export type Chunk = Pick<ResultChunkRow, 'firstCharacter' | 'firstLine' | 'text'
 
 export interface Chunks {
   count: number
-  /** The longest that one is. */
+  /** Maximum length of a chunk. */
   size: number
-  /** How many characters and lines there are in all. */
+  /** Total number of characters. */
   characters: number
   lines: number
   at(seq: number): Promise<Chunk | undefined>
@@ -19,16 +19,16 @@ export interface Chunks {
 
 export interface Part {
   text: string
-  /** Where the next part begins, where there is more. */
+  /** Start of the next part, if there is more. */
   nextOffset?: number
   nextLine?: number
 }
 
 export interface LineRange {
-  /** Counted from 1. */
+  /** 1-based. */
   from: number
   lines: number
-  /** The most characters of one answer. */
+  /** Maximum number of characters per read. */
   most: number
 }
 
@@ -37,7 +37,7 @@ export function divide(text: string, size: number): Chunk[] {
   let firstLine = 0
   for (let at = 0; at < text.length; ) {
     const end = isPair(text, at + size) ? at + size - 1 : at + size
-    // What no database keeps; each takes the place of one, so that all places stay right.
+    // Characters that databases reject are replaced one for one, so that offsets stay valid.
     const chunk = text.slice(at, end).toWellFormed().replaceAll('\0', '\uFFFD')
     chunks.push({ firstCharacter: at, firstLine, text: chunk })
     firstLine += countLineEnds(chunk)
@@ -52,7 +52,7 @@ export function countLineEnds(text: string): number {
   return count
 }
 
-/** A page ends between two characters, also where one of them takes two places. */
+/** A page never ends inside a surrogate pair. */
 export async function readPage(chunks: Chunks, offset: number, limit: number): Promise<Part> {
   let text = await readCharacters(chunks, offset, limit)
   if (endsInPair(text)) text = text.length > 1 ? text.slice(0, -1) : await readCharacters(chunks, offset, 2)
@@ -63,7 +63,7 @@ export async function readPage(chunks: Chunks, offset: number, limit: number): P
 export async function readCharacters(chunks: Chunks, offset: number, limit: number): Promise<string> {
   const read: string[] = []
   let left = Math.min(limit, chunks.characters - offset)
-  // Some pieces are a little shorter than their size: it begins in this one, or after it.
+  // Chunks may be shorter than `size`, so the offset is in this chunk or a later one.
   for (let seq = Math.floor(offset / chunks.size); left > 0; seq++) {
     const { text, firstCharacter } = await chunkAt(chunks, seq)
     const from = Math.max(0, offset - firstCharacter)
@@ -75,7 +75,7 @@ export async function readCharacters(chunks: Chunks, offset: number, limit: numb
   return read.join('')
 }
 
-/** A line that is longer than an answer is cut, and says so by where it goes on. */
+/** A line that exceeds `most` is cut; `nextOffset` is where it continues. */
 export async function readLines(chunks: Chunks, { from, lines, most }: LineRange): Promise<Part> {
   if (from > chunks.lines || chunks.count === 0) return { text: '' }
   let seq = await findLineEnd(chunks, from - 1)
@@ -104,8 +104,8 @@ export async function readLines(chunks: Chunks, { from, lines, most }: LineRange
 }
 
 /**
- * The piece with the line end of this number: behind it the next line begins. The last piece that has fewer before it;
- * where a line is longer than a piece, those after it have as many before them, and there it only goes on.
+ * Finds the chunk with the given line end, by binary search for the last chunk with fewer line ends before it. If a
+ * line spans several chunks, later ones have the same count.
  */
 async function findLineEnd(chunks: Chunks, number: number): Promise<number> {
   let low = 0
@@ -124,7 +124,7 @@ async function chunkAt(chunks: Chunks, seq: number): Promise<Chunk> {
   return chunk
 }
 
-/** Behind the next line end, or where the text ends. */
+/** Position after the next line end, or the end of the text. */
 function lineEnd(text: string, from: number): number {
   const end = text.indexOf('\n', from)
   return end < 0 ? text.length : end + 1
@@ -133,6 +133,6 @@ function lineEnd(text: string, from: number): number {
 const isHigh = (code: number) => code >= 0xd800 && code <= 0xdbff
 const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
-/** Whether a cut here would part the two halves of a character. */
+/** Whether a cut here would split a surrogate pair. */
 const isPair = (text: string, at: number) => isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1))
 const endsInPair = (text: string) => isHigh(text.charCodeAt(text.length - 1))

@@ -1,6 +1,6 @@
 /**
- * A part of a JSON text by a path: `$.items[0].name`, `$["a b"]`, `$.items[*].id`, `$.items[0:10]`. A small part of RFC 9535
- * on purpose: no filters, no functions and no descent, so that no path costs more than what it selects.
+ * Selects a part of a JSON text by path: `$.items[0].name`, `$["a b"]`, `$.items[*].id`, `$.items[0:10]`. A subset of
+ * RFC 9535 without filters, functions and descent, so that a path costs no more than its selection.
  */
 import { HostError } from '../../errors.ts'
 
@@ -14,7 +14,7 @@ const MAX_STEPS = 50
 const MAX_SELECTED = 100_000
 const MAX_PATH = 1000
 
-/** What the path selects, as JSON; several values as a list. */
+/** The selection as JSON; several values as a list. */
 export function selectPath(text: string, path: string): string {
   const steps = readPath(path)
   let value: unknown
@@ -54,7 +54,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const STEP =
   /\.\*|\.([A-Za-z_$][\w$-]*)|\[\*\]|\[(-?\d+)\]|\[(-?\d*):(-?\d*)\]|\["((?:[^"\\]|\\.)*)"\]|\['((?:[^'\\]|\\.)*)'\]/y
 
-/** `invalid-input` with the place of what is not understood. */
+/** `invalid-input` with the position of the syntax error. */
 export function readPath(path: string): Step[] {
   if (path.length > MAX_PATH) throw invalid(`it is longer than ${MAX_PATH} characters`)
   const text = path.trim()

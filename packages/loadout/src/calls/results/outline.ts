@@ -1,7 +1,6 @@
 /**
- * A result as one text to read in: its content blocks in their order, then its structured content, each beginning on a
- * line of its own. Texts stay as they are and the rest is JSON; nothing is left away, and what a server says twice is
- * kept once.
+ * Converts a result to one readable text: content blocks in order, then structured content, each on its own line. Text
+ * stays as it is and the rest becomes JSON. Content that a server sends twice is kept once.
  */
 import type { JsonObject } from '../../schema/json.ts'
 import type { ResultSection } from '../../schema/records/result.ts'
@@ -9,15 +8,15 @@ import { countLineEnds } from './chunks.ts'
 
 export interface OutlinedResult {
   text: string
-  /** What is where; none where it is one text. */
+  /** Positions of the sections; empty for a single text. */
   sections: ResultSection[]
 }
 
 type OutlineBlock = Pick<ResultSection, 'what' | 'isJson' | 'field'> & { text: string }
 
-/** Of a server that sends thousands, the rest is one list. */
+/** Further blocks become one list. */
 const MAX_BLOCKS = 20
-/** What may be told of a section: a server chooses these names, and a database does not keep every one. */
+/** Safe section names: servers choose them, and databases reject some characters. */
 const SAFE_NAME = /^[\w./-]{1,100}$/
 
 export function outlineResult(content: readonly JsonObject[], structuredContent?: unknown): OutlinedResult {
@@ -33,7 +32,7 @@ export function outlineResult(content: readonly JsonObject[], structuredContent?
 
 function blockOf(block: JsonObject): OutlineBlock {
   if (block.type !== 'text' || typeof block.text !== 'string') return jsonOf(String(block.type), block)
-  // More than its words, such as whom it is for, is kept too.
+  // Blocks with more fields, such as `annotations`, are kept as JSON.
   return Object.keys(block).length === 2 ? { what: 'text', text: block.text, isJson: false } : jsonOf('text', block)
 }
 
@@ -43,7 +42,7 @@ const jsonOf = (what: string, value: unknown): OutlineBlock => ({
   isJson: true,
 })
 
-/** Whether a text block says the structured content once more: as its JSON, or as the one text that it holds. */
+/** Whether a text block repeats the structured content, as its JSON or as its only text. */
 export const isRepeated = (content: readonly JsonObject[], structuredContent: unknown): boolean =>
   repeatedIndex(content.slice(0, MAX_BLOCKS).map(blockOf), structuredContent) >= 0
 
@@ -55,7 +54,7 @@ function repeatedIndex(blocks: readonly OutlineBlock[], value: unknown): number 
   })
 }
 
-/** Servers say structured content once more as text: as its JSON, or as the one text that it holds. */
+/** Merges structured content with a text block that repeats it. */
 function withStructured(blocks: readonly OutlineBlock[], value: unknown): OutlineBlock[] {
   const field = onlyText(value)
   const same = repeatedIndex(blocks, value)
@@ -81,7 +80,7 @@ function isJsonOf(text: string, value: unknown): boolean {
   }
 }
 
-/** Without making texts of both: they are large. Deeper than the stack, they are not the same. */
+/** Compares without serializing, because the values are large. */
 function isSame(left: unknown, right: unknown): boolean {
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return left === right
   if (Array.isArray(left) !== Array.isArray(right)) return false
@@ -99,7 +98,7 @@ function joinBlocks(blocks: readonly OutlineBlock[]): OutlinedResult {
   for (const { text, ...section } of blocks) {
     const lines = countLineEnds(text) + 1
     sections.push({ ...section, firstCharacter, characters: text.length, firstLine, lines })
-    // Each ends with a line end that is not its own.
+    // Sections are separated by a line end that belongs to neither.
     firstCharacter += text.length + 1
     firstLine += lines
   }

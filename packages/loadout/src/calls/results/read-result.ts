@@ -1,4 +1,4 @@
-/** `read_result`: what a model calls to read more of a result that was too large to show. It reaches no server. */
+/** Built-in tool `read_result`: lets a model read more of a result that was too large to show. It reaches no server. */
 import { z } from 'zod'
 import { HostError } from '../../errors.ts'
 import { type JsonObject, parse } from '../../schema/json.ts'
@@ -18,7 +18,7 @@ const input = z.strictObject({
 
 const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' })
 
-/** As a model gets it. */
+/** Definition that a model gets. */
 export const READ_RESULT: ToolManifest = {
   name: 'read_result',
   description:
@@ -29,7 +29,7 @@ export const READ_RESULT: ToolManifest = {
 
 export async function readResult(results: Results, userId: string, args: JsonObject): Promise<CallOutcome> {
   try {
-    // Models write null for what they leave out.
+    // Models write null for omitted arguments.
     const present = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
     const { handle, ...part } = parse(input, present)
     const { text, ...rest } = await results.read(userId, handle, part)

@@ -6,7 +6,7 @@ import { createServices, type HostServices } from '../../host/create-services.ts
 import { rule } from '../../policy/rules.ts'
 import { selectPath } from './json-path.ts'
 
-/** One step of a path, as plain as it can be said. */
+/** Reference implementation of one path step. */
 const oneStep = (value: unknown, step: string | number): unknown => {
   if (typeof step === 'number') return Array.isArray(value) ? value.at(step) : undefined
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)

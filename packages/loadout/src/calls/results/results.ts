@@ -1,6 +1,6 @@
 /**
- * Results that are too large to hand on: kept in pieces for a while, read by page, by line or by a path into their JSON.
- * A piece is never larger than `PIECE` characters, so that no read, page or line, holds more than it needs.
+ * Stores results that are too large to return, in chunks and for a limited time, and reads them by page, line or JSON
+ * path. No chunk exceeds `CHUNK_SIZE` characters, so that a read loads only what it needs.
  */
 import { HostError } from '../../errors.ts'
 import { newId } from '../../schema/ids.ts'
@@ -20,7 +20,7 @@ export interface NewResult {
   structuredContent?: unknown
 }
 
-/** Which part: characters from a place, lines from a line, or what a path selects. */
+/** Part of a result: characters from an offset, lines, or a path. */
 export interface ResultPart {
   offset?: number | undefined
   limit?: number | undefined
@@ -32,27 +32,27 @@ export interface ResultPart {
 export interface ReadResult extends Part {
   characters: number
   lines: number
-  /** What is where, where it is more than one text. */
+  /** Positions of the sections, if there is more than one. */
   sections?: ResultSection[]
 }
 
-/** What was kept, with its beginning. */
+/** A stored result with the beginning of its text. */
 export interface StoredResult extends ResultRow {
   beginning: string
 }
 
 export interface Results {
   keep(result: NewResult): Promise<StoredResult>
-  /** `not-found` where it is not the user's, or has expired. */
+  /** `not-found` if it belongs to another user or has expired. */
   read(userId: string, id: string, part?: ResultPart): Promise<ReadResult>
-  /** Whether anything of this user is kept. */
+  /** Whether this user has a stored result. */
   hasAny(userId: string): Promise<boolean>
 }
 
 export interface ResultDeps {
   storage: Storage
   cache: ReadCache
-  /** For how long. @default a day */
+  /** Retention in ms. @default one day */
   keepMs?: number | undefined
 }
 
@@ -63,7 +63,10 @@ const MAX_PAGE = 100_000
 const LINES = 200
 const MAX_LINES = 2000
 const BEGINNING = 2000
-/** From here on paths are looked for one at a time, because the whole is held meanwhile; and not at all beyond the second. */
+/**
+ * From this size on, JSON paths are evaluated one at a time, because the whole value is in memory. Beyond `MAX_JSON`
+ * they are refused.
+ */
 const LARGE_JSON = 4 * 1024 * 1024
 const MAX_JSON = 128 * 1024 * 1024
 
@@ -107,7 +110,7 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultDeps):
         expiresAt: new Date(Date.now() + keepMs),
       }
       await storage.transaction({ userId }, async (tx) => {
-        // In a host that was never made ready nobody else takes away what has expired.
+        // A host without `ready()` has no retention timer, so expired results are deleted here.
         for (const old of await tx.list('results', { where: { userId } }))
           if (old.expiresAt <= row.createdAt) await tx.delete('results', old.resultId)
         await tx.insert('results', row)
@@ -140,7 +143,7 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultDeps):
   }
 }
 
-/** One after another: what each holds is not held many times over. */
+/** Queue with concurrency 1, which limits memory use. */
 function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
@@ -155,7 +158,7 @@ const bounded = (value: number | undefined, fallback: number, most: number) =>
 
 const hasJson = ({ isJson, field }: ResultSection) => isJson || field !== undefined
 
-/** A page of what the path selects; `characters` is how many that has. */
+/** A page of the selection; `characters` is its full length. */
 async function readSelected(
   { row, chunks, steps }: { row: ResultRow; chunks: Chunks; steps: readonly Step[] },
   offset: number,
@@ -172,7 +175,7 @@ async function readSelected(
   return { ...(await readPage(whole, offset, limit)), characters: text.length }
 }
 
-/** What paths go into: the structured content, or else the first that is JSON. */
+/** The value that paths select from: structured content, or the first JSON section. */
 async function readValue({ sectionsJson, characters }: ResultRow, chunks: Chunks): Promise<unknown> {
   const section =
     sectionsJson.find(({ what, field }) => what === 'structuredContent' || field !== undefined) ??

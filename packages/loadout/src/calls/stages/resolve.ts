@@ -1,4 +1,4 @@
-/** Finds the tool that a call means. A toolkit that was never looked at is looked at now. */
+/** Resolves the tool of a call. A toolkit without known tools is introspected first. */
 import type { Catalog, CatalogTool } from '../../catalog/catalog.ts'
 import { HostError } from '../../errors.ts'
 import type { Registry } from '../../toolkits/registry.ts'

@@ -1,8 +1,9 @@
+/** Wraps `calls.start` with an execution context or with rules. */
 import type { ExecutionContext, RunInContext } from '../../context.ts'
 import type { PolicyRuleInput } from '../../schema/toolkit/policy.ts'
 import type { Calls } from '../calls.ts'
 
-/** Calls that are made within a context, whatever they are made from: an executor of others may lose it on the way. */
+/** Starts calls within a context, because a custom executor may lose it. */
 export function withContext(
   calls: Pick<Calls, 'start'>,
   context: ExecutionContext,
@@ -11,7 +12,7 @@ export function withContext(
   return runInContext ? { start: (call) => runInContext(context, () => calls.start(call)) } : calls
 }
 
-/** Calls that all bring these rules, which only tighten. */
+/** Adds rules to every call. They can only tighten the policy. */
 export function withRules(calls: Pick<Calls, 'start'>, rules: readonly PolicyRuleInput[] = []): Pick<Calls, 'start'> {
   if (rules.length === 0) return calls
   return { start: (call) => calls.start({ ...call, rules }) }

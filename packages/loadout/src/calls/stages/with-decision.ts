@@ -1,6 +1,6 @@
 /**
- * May it? What is denied ends here; what must be asked waits here for its answer, wherever that is given. While it waited
- * anything may have changed: with the answer the call begins anew, and the answer holds for what was asked about alone.
+ * Applies the policy to a call: denies it, or waits for approval. After approval the call restarts, because anything
+ * may have changed meanwhile; the answer applies only to what was shown.
  */
 import { HostError } from '../../errors.ts'
 import type { ApprovalAnswer } from '../../policy/approvals/answer-waiter.ts'
@@ -20,7 +20,7 @@ export interface DecisionDeps {
   approvals: Pick<Approvals, 'ask' | 'put' | 'answerTo'>
   fingerprinter: Fingerprinter
   app: { get(): Promise<AppConfig> }
-  /** All of the arguments, without their secrets. */
+  /** Redacts the arguments without cutting them. */
   show(call: ResolvedCall): JsonObject | Promise<JsonObject>
 }
 
@@ -41,7 +41,7 @@ export function withDecision(deps: DecisionDeps): Stage {
       call.notes.decision = { ...decision, decision: 'allow', reason: 'You allowed it.' }
       return next(call)
     }
-    // Who answers is shown all of it, so there must be an end to it.
+    // The approver sees all arguments, so their size must be limited.
     const problem = tooLarge(call, (await deps.app.get()).limits.argumentBytes)
     if (problem) return problem
     const answer = await ask(deps, call, { decided, fingerprints })
@@ -54,7 +54,7 @@ export function withDecision(deps: DecisionDeps): Stage {
   }
 }
 
-/** Whether the answer was about this, as it is now. */
+/** Whether the answer applies to the tool as it is now. */
 function isAllowed({ allowed }: ResolvedCall, { tool, toolkit }: Fingerprints, allowEdits: boolean): boolean {
   return allowed?.tool === tool && allowed.toolkit === toolkit && (allowEdits || !allowed.edited)
 }
@@ -73,7 +73,7 @@ async function ask(
       return undefined
     }
     const { tool: approvedTool, toolkit: approvedToolkit } = existing.fingerprints
-    // What was allowed and is not this any more is asked about anew.
+    // If the tool changed after approval, approval is requested again.
     if (
       existing.answer.status !== 'allowed' ||
       (approvedTool === fingerprints.tool && approvedToolkit === fingerprints.toolkit)
@@ -104,7 +104,7 @@ async function ask(
   return answer
 }
 
-/** A try asks nobody: that it would is all there is to say. */
+/** A test run requests no approval and reports that it would. */
 function wouldAsk({ stored, tool }: ResolvedCall, { reason }: Decision): CallOutcome {
   const detail = `Whether '${stored.toolkit.id}.${tool}' may be called would be asked first. ${reason}`
   const action = 'Try it with `allow`, or let a rule allow the tool.'

@@ -1,4 +1,7 @@
-/** What was asked for when a call went well becomes an example of its tool, for the user who asked; loaded tools that are used stay. Behind the call. */
+/**
+ * After a successful call: stores the prompt as a search example for this user and refreshes the tool's last-used time.
+ * Does not delay the result.
+ */
 import type { CallAudit } from '../../audit/call-audit.ts'
 import type { LoadedTools } from '../../search/loaded-tools.ts'
 import type { ToolUsage } from '../../search/usage/tool-usage.ts'
@@ -6,7 +9,7 @@ import type { Transaction } from '../../storage/storage.ts'
 import { removalIdOf } from '../../users/removals.ts'
 import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
 
-/** As much of a prompt as is looked at; what is kept of it is shorter, so that no secret is cut in two. */
+/** Maximum length of the inspected prompt. The stored text is shorter, so that no secret is cut in two. */
 const MAX_PROMPT_LENGTH = 10_000
 
 export interface LearningDeps {
@@ -22,7 +25,7 @@ export function withLearning(deps: LearningDeps) {
       try {
         noteUse(deps, call, outcome)
       } catch {
-        // The answer is not withheld for what would only have made a search better.
+        // A failure here must not affect the result.
       }
       return outcome
     }
@@ -36,7 +39,7 @@ function noteUse(
   const { resolved, reached, isForgotten } = notes
   if (resolved && reached && !isForgotten && threadId !== undefined && status === 'ok')
     loaded.touch({ userId, threadId }, `${resolved.stored.toolkit.id}.${resolved.found.manifest.name}`)
-  // What is not stored has no searches later; what never reached its server was not used.
+  // Only stored toolkits are searchable, and only calls that reached a server count.
   if (!resolved || !reached || isForgotten || resolved.stored.ephemeral) return
   const { stored, found } = resolved
   usage.note({
@@ -49,7 +52,7 @@ function noteUse(
   })
 }
 
-/** The same that a log would show of it: no stored secret of what this user uses, and no key by its form. */
+/** Redacts the prompt like the log: stored secrets and key formats. */
 async function withoutSecrets(
   audit: Pick<CallAudit, 'show'>,
   { userId, stored }: Pick<NonNullable<ToolCall['notes']['resolved']>, 'userId' | 'stored'>,
@@ -60,7 +63,7 @@ async function withoutSecrets(
   return typeof redacted.text === 'string' ? redacted.text : ''
 }
 
-/** Since when a user is gone, as the notes of who went say. */
+/** Time when a user was removed, if they were. */
 export async function removedAt(tx: Transaction, userId: string): Promise<Date | undefined> {
   return (await tx.get('removedUsers', await removalIdOf(userId)))?.removedAt
 }

@@ -1,4 +1,4 @@
-/** What is counted, given back, lowered and taken away, through the pipeline of a whole host. */
+/** Counting, returning, lowering and removing limits through the pipeline of a host. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startFaultServer } from '../../../test/fixtures/fault-http.ts'
 import type { Fault } from '../../../test/fixtures/fault-script.ts'

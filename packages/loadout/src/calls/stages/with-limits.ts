@@ -1,4 +1,6 @@
-/** What a user, a thread and a run may use. The first limit that is reached ends the call, before anything leaves. */
+/**
+ * Enforces limits of the user, the thread and the run. The first exceeded limit ends the call before anything is sent.
+ */
 
 import { HostError } from '../../errors.ts'
 import type { BudgetKey, Budgets } from '../../policy/limits/budgets.ts'
@@ -20,7 +22,7 @@ export interface LimitDeps {
   concurrency: Concurrency
 }
 
-/** A run may take its time: its counter is not reset while it can still be going on. */
+/** Window of run counters: longer than any run, so that they are not reset. */
 const RUN_MS = 365 * DAY_MS
 const BYTES_A_TOKEN = 4
 
@@ -44,7 +46,7 @@ export function withLimits(deps: LimitDeps): Stage {
         tokens = tokensOf(call, outcome)
         return outcome
       } finally {
-        // Also where it failed: then there was nothing to read.
+        // Also after a failure, which has no result to count.
         count(budgets, limits, { call, tokens })
       }
     } finally {
@@ -53,7 +55,7 @@ export function withLimits(deps: LimitDeps): Stage {
   }
 }
 
-/** One of each, or what there is none left of. */
+/** Takes one from each budget, or returns the exhausted limit. */
 async function takeAll(budgets: Budgets, limits: readonly Limit[]): Promise<CallOutcome | undefined> {
   const acquired: BudgetKey[] = []
   try {
@@ -71,8 +73,8 @@ async function takeAll(budgets: Budgets, limits: readonly Limit[]): Promise<Call
 }
 
 /**
- * What it came to. What nobody limits is counted all the same, for people to see. A call was made once its intent was
- * recorded: from there on a server may have seen it. One that was not gives back what was taken for it.
+ * Counts the call and its tokens, also without limits, for display. A call counts once its intent is recorded;
+ * otherwise the taken amounts are returned.
  */
 function count(
   budgets: Budgets,
@@ -90,7 +92,7 @@ function count(
       if (!isMade) budgets.giveBack(key)
     } else {
       hasTokens ||= ofUser
-      // One was taken to see that there are any.
+      // One token was taken as a check.
       budgets.spend(key, tokens - 1)
     }
   }
@@ -105,7 +107,7 @@ const callsOf = (userId: string, subject: string, windowMs = HOUR_MS): BudgetKey
   windowMs,
 })
 
-/** All that hold for a call: of its user, its thread and its run. */
+/** All limits that apply to a call. */
 async function limitsOf(
   deps: Pick<LimitDeps, 'preferences' | 'threads'>,
   { userId, threadId, runId }: ResolvedCall,
@@ -115,7 +117,7 @@ async function limitsOf(
   const { limits } = config
   const { costLimits } = await preferences.get(userId)
   const threadLimits = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
-  // What is counted later is counted where it was taken, also when the hour has ended since.
+  // Later counts go to the window in which the call started.
   const at = Date.now()
   const found: Limit[] = []
   const add = (name: string, value: number | undefined, key: () => BudgetKey) => {
@@ -145,7 +147,7 @@ function checkArguments(call: ResolvedCall, most: number): CallOutcome | undefin
   return limited(new HostError('limit-reached', { detail, action: 'Send less.' }))
 }
 
-/** What is said of arguments that are larger than the operator wants; undefined where they are not. */
+/** Outcome for arguments that exceed `argumentBytes`; undefined if they do not. */
 export function tooLarge(call: ResolvedCall, most: number): CallOutcome | undefined {
   const bytes = utf8Size(JSON.stringify(call.arguments))
   call.notes.argumentSize = bytes

@@ -1,3 +1,4 @@
+/** Blocks calls of tools that are not in the loadout of the scope. */
 import { HostError } from '../../errors.ts'
 import { callersOf } from '../../loadout/candidates.ts'
 import type { Loadouts } from '../../loadout/loadouts.ts'
@@ -5,7 +6,7 @@ import { isDecidedAtCallTime } from '../../loadout/policy-filter.ts'
 import type { Stage } from '../call.ts'
 import { failed } from '../call.ts'
 
-/** A scope calls only what it carries: what a tier switched off is off for every way to a tool. */
+/** A tool that any tier turned off cannot be called by any path. */
 export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
   return (next) => async (call) => {
     const { userId, threadId, stored, found, tool, caller, loadout } = call

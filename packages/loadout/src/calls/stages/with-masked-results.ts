@@ -1,6 +1,6 @@
 /**
- * Masks the toolkit's own secrets in results, by the rule that errors and logs follow, before a result is stored or handed
- * on. A key that is not the toolkit's stays: it may be what the caller asked for.
+ * Redacts secrets of the toolkit in results, by the same rule as errors and logs, before a result is stored or
+ * returned. Other keys stay: they may be what the caller asked for.
  */
 import type { ToolkitSecrets } from '../../connections/known-secrets.ts'
 import type { JsonObject } from '../../schema/json.ts'

@@ -1,4 +1,4 @@
-/** What the log has of calls, of every kind of end; and that nothing which must not be told is in it. */
+/** Log entries of calls with every kind of outcome. No secret is in the log. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -88,7 +88,7 @@ describe('the audit log of a call', () => {
     const lines = await linesOf(host, callId)
     expect(lines.map((line) => line.outcome)).toEqual(outcomes)
     expect(lines.at(-1)?.detail.errorCode).toBe(errorCode)
-    // One that never reached the server tells in its only line what the intent would have told.
+    // A call that never reached its server has the intent fields in its only entry.
     if (outcomes.length === 1) expect(lines[0]?.detail).toMatchObject({ caller: 'direct', arguments: {} })
     await host.close()
   })
@@ -220,7 +220,7 @@ describe('planted secrets', () => {
       list: [secret('listed')],
       any: secret('branched'),
       ...Object.fromEntries(byName.map((name) => [name, secret(name)])),
-      // What the toolkit was given as a credential, sent as an argument like any other.
+      // A credential of the toolkit, sent as an argument.
       text: `run with ${inEnv.join(', ')}`,
     }
     await host.toolkits.register({ name: 'far', url: 'http://127.0.0.1:1/mcp', headers, tools }, owner)

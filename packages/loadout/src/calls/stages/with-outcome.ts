@@ -30,13 +30,13 @@ export function withOutcome(audit: OutcomeAudit) {
           : audit.outcome(call, callDetails(call), audited)
         if (recorded) await recorded
       } catch {
-        // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
+        // The audit has reported the error; the result is returned anyway.
       }
       return 'error' in outcome ? { ...outcome, error: await redactError(audit, call, outcome.error) } : outcome
     }
 }
 
-/** A server may quote what it was sent when it fails; of that, secrets are told no further. */
+/** Removes redacted argument values from errors, because servers quote their input. */
 async function redactError(audit: Pick<CallAudit, 'show'>, call: ToolCall, error: HostError): Promise<HostError> {
   const { sent } = call.notes
   if (sent === undefined) return error
@@ -48,7 +48,7 @@ async function redactError(audit: Pick<CallAudit, 'show'>, call: ToolCall, error
   }
 }
 
-/** What stages noted of a call. */
+/** Collects audit details from the notes of a call. */
 export function callDetails({ notes: { resolved, decision, argumentSize, warnings } }: ToolCall): CallDetails {
   return {
     warnings,
@@ -64,9 +64,9 @@ function outcomeDetails({ notes }: ToolCall, outcome: CallOutcome) {
   return { resultSize: notes.resultSize ?? contentSize(outcome.content, outcome.structuredContent) }
 }
 
-/** What a mask hides: the values of arguments that stand masked in what is shown of them. Bounded, as what is shown is. */
+/** Maximum number of values to remove. */
 const MAX_VALUES = 1000
-/** Longer than any message: of more than this only the beginning can stand in one. */
+/** Longer values cannot appear in full in a message. */
 const MAX_VALUE_LENGTH = 4096
 const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null
 
@@ -79,7 +79,7 @@ export function redactedValues(args: JsonObject, redacted: JsonObject): string[]
       if (value !== mask && value !== undefined) hidden.push(String(value).slice(0, MAX_VALUE_LENGTH))
       continue
     }
-    // In their order: a name that is a secret is masked too. What stands behind a mask is hidden as a whole.
+    // Compare by position, because names may be redacted too.
     const masks = isBranch(mask) ? Object.values(mask) : undefined
     for (const [index, inner] of Object.values(value).entries()) queue.push([inner, masks?.[index]])
   }

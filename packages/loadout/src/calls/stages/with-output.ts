@@ -1,3 +1,4 @@
+/** Validates structured content against the output schema. */
 import { LRUCache } from 'lru-cache'
 import { type Compiled, compileSchema } from '../../json-schema/validator.ts'
 import type { Stage } from '../call.ts'
@@ -7,8 +8,8 @@ const MAX_SCHEMAS = 2000
 const MAX_NOTE_LENGTH = 2000
 
 /**
- * A tool that promises a form of its structured content must keep to it. What does not is not handed on as if it did; the
- * call was made all the same, so its words stay. What cannot be checked passes.
+ * Removes structured content that violates the output schema and keeps the text, because the call was made. Content
+ * without a usable schema passes.
  */
 export function withOutput(): Stage {
   const compiled = new LRUCache<string, Compiled>({ max: MAX_SCHEMAS })

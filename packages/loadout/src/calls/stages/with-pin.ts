@@ -1,8 +1,9 @@
+/** Blocks tools that changed since they were accepted. */
 import { HostError } from '../../errors.ts'
 import type { ResolvedCall, Stage } from '../call.ts'
 import { failed } from '../call.ts'
 
-/** A tool that is no longer what was accepted, or that nobody accepted and nobody trusts, waits for a person. */
+/** A changed tool, or a new tool of an untrusted server, needs acceptance first. */
 export const withPin: Stage = (next) => (call) => {
   const { changed, blocked } = call.found
   if (changed === undefined && blocked === undefined) return next(call)

@@ -1,4 +1,4 @@
-/** A result over the size limit is kept; what goes on is its beginning, a handle, what is where, and how to read more. */
+/** Stores results over the size limit and returns the beginning, a handle, the sections and how to read more. */
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { ResultSection } from '../../schema/records/result.ts'
@@ -11,9 +11,9 @@ import type { Results, StoredResult } from '../results/results.ts'
 const PREVIEW = 1200
 const MAX_SECTIONS = 4
 const MAX_NAME_LENGTH = 20
-/** Pictures and sounds are for eyes and ears: they are handed on up to this. */
+/** Images and audio are returned up to this size. */
 const BINARY_BYTES = 5 * 1024 * 1024
-/** What a program or a node of a workflow gets reaches no model's context: there is room for more. */
+/** Results for programs and workflows do not enter a model context, so their limit is higher. */
 const MIN_BYTES: Partial<Record<Caller['type'], number>> = { code: 1024 * 1024, workflow: 4 * 1024 * 1024 }
 
 export function withResults({ results, app }: { results: Results; app: { get(): Promise<AppConfig> } }): Stage {
@@ -40,7 +40,7 @@ function isTooLarge({ content, structuredContent }: Done, most: number): boolean
   return isOver(most, texts, structuredContent) || contentSize(content.filter(isBinary)) > BINARY_BYTES
 }
 
-/** A text that a server repeats as structured content counts once. */
+/** Text that is repeated as structured content counts once. */
 const isOver = (most: number, texts: readonly JsonObject[], structuredContent: unknown): boolean =>
   isLargerThan(most, texts, structuredContent) &&
   (structuredContent === undefined || !isRepeated(texts, structuredContent) || isLargerThan(most, texts))
@@ -60,7 +60,7 @@ function previewOf({ resultId, bytes, lines, isJson, sectionsJson, beginning }: 
 function describeSections(sections: readonly ResultSection[]): string[] {
   if (sections.length === 0) return []
   const last = sections.at(-1) as ResultSection
-  // Structured content is the last, and what a path goes into: it is told in any case.
+  // The last section is structured content, which JSON paths use, so it is always listed.
   const listed = sections.length > MAX_SECTIONS ? [...sections.slice(0, MAX_SECTIONS - 1), last] : sections
   const omitted = sections.length - listed.length
   const descriptions = listed.map(
@@ -72,7 +72,7 @@ function describeSections(sections: readonly ResultSection[]): string[] {
 
 const cut = (name: string) => name.slice(0, MAX_NAME_LENGTH)
 
-/** In bytes, because that is what the limit is in. */
+/** Cuts by bytes, the unit of the limit. */
 function truncateBytes(text: string, most: number): string {
   const bytes = new TextEncoder().encode(text)
   return bytes.length <= most ? text : new TextDecoder().decode(bytes.slice(0, most)).replace(/\uFFFD+$/, '')

@@ -1,7 +1,6 @@
 /**
- * Around the whole pipeline: a span and a count for every call, also for one that is refused or whose tool is never found.
- * Names become tags only once they were found, because what can be asked for has no end. What a call is about (arguments,
- * results, messages) is not looked at.
+ * Wraps the pipeline: one span and one count per call, including denied calls and unknown tools. Only names of resolved
+ * tools become tags, because requested names are unbounded. Arguments, results and messages are not exported.
  */
 import { type Attributes, INVALID_TRACEID, type Span, SpanKind, trace } from '@opentelemetry/api'
 import { HostError } from '../../errors.ts'
@@ -21,7 +20,7 @@ export function withTelemetry(telemetry: Telemetry) {
   const isAlwaysOn = telemetry.counters !== undefined || telemetry.onCall !== undefined
   return (next: CallHandler): CallHandler =>
     (call) => {
-      // Without a provider this is the end of it: nothing is made, nothing is awaited.
+      // Fast path without a provider: no span, no await.
       if (!isAlwaysOn && !telemetry.isTracing()) return next(call)
       const at = traceOr(call.trace)
       const span = telemetry.tracer.startSpan(CALL_METHOD, CALL_SPAN, at)
@@ -63,7 +62,7 @@ async function observe(
   return outcome
 }
 
-/** Our error's code, or the conventions' word for a tool that failed by itself. */
+/** Error code, or the semantic-convention value for tool errors. */
 function errorOf(outcome: CallOutcome): string | undefined {
   if ('error' in outcome) return outcome.error.code
   return outcome.status === 'tool-error' ? TOOL_ERROR : undefined

@@ -1,3 +1,4 @@
+/** Validates arguments against the input schema before anything is sent. */
 import { LRUCache } from 'lru-cache'
 import { type FieldError, HostError } from '../../errors.ts'
 import { fillDefaults } from '../../json-schema/fill-defaults.ts'
@@ -9,13 +10,13 @@ import { failed } from '../call.ts'
 
 const MAX_SCHEMAS = 5000
 
-/** What is wrong with a call's arguments, or nothing. */
+/** Returns the error of invalid arguments. */
 export type ArgumentCheck = (call: ResolvedCall) => HostError | undefined
 
-/** `format` is an annotation: the server decides whether it takes a date without a zone. */
+/** `format` is not enforced: the server decides, for example, whether a date needs a time zone. */
 const AS_SENT = { assertFormats: false }
 
-/** Arguments must fit the tool's schema before anything leaves. The errors name the place, so that a model can mend it. */
+/** Errors name the path of each invalid argument, so that a model can correct it. */
 export function createArgumentCheck(): ArgumentCheck {
   const compiled = new LRUCache<string, Compiled>({ max: MAX_SCHEMAS })
   const compile = (pin: string, schema: JsonObject): Compiled => {
@@ -29,14 +30,14 @@ export function createArgumentCheck(): ArgumentCheck {
 }
 
 function problemOf(schema: Compiled, args: JsonObject): HostError | undefined {
-  // A schema that cannot be used was told at introspection; the server itself still checks.
+  // An unusable schema was reported at introspection; the server still validates.
   const result = schema.ok ? schema.validate(args) : { valid: true as const }
   if (result.valid !== false) return undefined
   const { errors, summary } = prefixFieldErrors('arguments', result.errors)
   return new HostError('invalid-input', { detail: `The arguments do not fit the tool: ${summary}`, errors })
 }
 
-/** The same for a schema by itself: of arguments that are edited while a call waits for its answer. */
+/** Validates arguments that were edited during approval. */
 export function checkEdited(inputSchema: JsonObject, args: JsonObject): HostError | undefined {
   const schema = compileSchema(inputSchema, AS_SENT)
   const problem = problemOf(schema, args)
@@ -56,7 +57,7 @@ export function withValidation(check: ArgumentCheck): Stage {
   }
 }
 
-/** A required argument that is missing gets its default, so that whoever approves or audits the call sees it. */
+/** Fills in defaults of missing required arguments, so that approvals and the log show them. */
 function withDefaults(call: ResolvedCall): ResolvedCall {
   const filled = fillDefaults(call.found.manifest.inputSchema, call.arguments)
   return filled === call.arguments ? call : { ...call, arguments: filled }
@@ -71,7 +72,7 @@ async function reportWarnings(next: CallHandler<ResolvedCall>, call: ResolvedCal
 
 const MAX_WARNINGS = 10
 
-/** Notes the arguments that are sent although they do not have the format that the schema names. */
+/** Notes arguments that violate a `format`; they are sent anyway. */
 function createWarnings(): (call: ResolvedCall) => ResolvedCall {
   const compiled = new LRUCache<string, { strict: Compiled | undefined }>({ max: MAX_SCHEMAS })
   const strictOf = ({ pin, manifest: { inputSchema } }: ResolvedCall['found']): Compiled | undefined => {
@@ -91,7 +92,7 @@ function createWarnings(): (call: ResolvedCall) => ResolvedCall {
   }
 }
 
-/** Models write null for what they leave out. Undefined where there is nothing of the kind. */
+/** Removes optional null arguments, which models write for omitted ones. Returns undefined if there are none. */
 function withoutNulls({ required }: JsonObject, args: JsonObject): JsonObject | undefined {
   const needed = new Set(Array.isArray(required) ? required : [])
   const entries = Object.entries(args)
@@ -99,7 +100,7 @@ function withoutNulls({ required }: JsonObject, args: JsonObject): JsonObject | 
   return present.length === entries.length ? undefined : Object.fromEntries(present)
 }
 
-/** Errors of a value, at their places in what was sent, and the same as one text. */
+/** Prefixes error paths and joins the errors to one text. */
 export function prefixFieldErrors(
   prefix: string,
   fieldErrors: readonly FieldError[],
