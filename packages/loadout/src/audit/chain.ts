@@ -6,6 +6,7 @@
 
 import { APP_OWNER } from '../schema/ids.ts'
 import type { AuditRow } from '../schema/records/audit.ts'
+import { sha256Hex } from '../util/hash.ts'
 import type { AuditContent } from './entry.ts'
 
 /** SHA-256 as 64 hexadecimal digits, synchronous or asynchronous. */
@@ -27,12 +28,7 @@ export const auditIdOf = (seq: number) => `audt_${String(seq).padStart(DIGITS, '
 export const seqOf = (auditId: string) => Number(auditId.slice('audt_'.length))
 
 /** Uses WebCrypto. `fileJournal` provides a faster hash on Node. */
-export async function webSha256(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  let hex = ''
-  for (const byte of digest) hex += byte.toString(16).padStart(2, '0')
-  return hex
-}
+export const webSha256: Sha256 = (text) => sha256Hex(text)
 
 /** A row without its sequence number, so that it can be hashed before the transaction. */
 export type SealedContent = AuditContent & Pick<AuditRow, 'salt' | 'contentHash'>

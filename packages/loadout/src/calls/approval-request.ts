@@ -8,11 +8,13 @@
  *
  * A preview calls nothing and is not logged; the call itself is.
  */
+
 import { HostError } from '../errors.ts'
 import type { Fingerprinter } from '../policy/fingerprints.ts'
 import { canonicalJson, sameJson } from '../schema/json.ts'
 import type { ApprovalRow, ApprovalView } from '../schema/records/approval.ts'
 import type { Storage } from '../storage/storage.ts'
+import { sha256Hex } from '../util/hash.ts'
 import { isBuiltIn } from './built-in/built-in-tools.ts'
 import type { CallHandler, CallNotes, CallOutcome } from './call.ts'
 import { failed } from './call.ts'
@@ -118,6 +120,5 @@ async function deriveCallId(
   { id, name, arguments: args }: NamedCall,
 ): Promise<string> {
   const text = canonicalJson([userId, threadId ?? null, id ?? null, name, args])
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return `call_ahead_${[...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+  return `call_ahead_${await sha256Hex(text, 32)}`
 }

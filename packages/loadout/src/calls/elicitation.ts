@@ -6,6 +6,7 @@ import type { Emitter } from '../events.ts'
 import { compileSchema } from '../json-schema/validator.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
+import { isObject } from '../util/is-object.ts'
 import type { Input } from './call.ts'
 import { prefixFieldErrors } from './stages/with-validation.ts'
 
@@ -113,6 +114,3 @@ function defaultsOf({ properties }: JsonObject): JsonObject {
     fields.flatMap(([name, field]) => (isObject(field) && field.default !== undefined ? [[name, field.default]] : [])),
   )
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,7 @@
 /** Fingerprints of tool manifests. */
 import type { JsonObject } from '../schema/json.ts'
 import type { ToolManifest } from '../schema/toolkit/tool.ts'
+import { sha256Hex } from '../util/hash.ts'
 import { canonical, meaningOf } from './manifest-meaning.ts'
 
 /** Prefix of the current version. Older fingerprints have none and cover every byte of a manifest. */
@@ -11,7 +12,7 @@ const VERSION = '2:'
  * of unordered lists, defaults, examples and white space do not matter.
  */
 export async function fingerprintOf(manifest: ToolManifest | JsonObject): Promise<string> {
-  return `${VERSION}${await sha256(canonical(meaningOf(manifest)))}`
+  return `${VERSION}${await sha256Hex(canonical(meaningOf(manifest)))}`
 }
 
 /** Fingerprint of a stored manifest; computed again for older versions. */
@@ -22,7 +23,7 @@ export async function currentFingerprint(stored: string, manifest: JsonObject): 
 /** Fingerprint of the previous version, to which old grants are bound. */
 export function oldFingerprintOf(manifest: ToolManifest): Promise<string> {
   const { name, title = null, description = null, inputSchema, outputSchema = null, annotations = null } = manifest
-  return sha256(canonical([name, title, description, inputSchema, outputSchema, annotations]))
+  return sha256Hex(canonical([name, title, description, inputSchema, outputSchema, annotations]))
 }
 
 /** Whether two manifests differ only in noise. */
@@ -32,8 +33,3 @@ export const isSameMeaning = (one: ToolManifest | JsonObject, other: ToolManifes
 /** Whether two manifests are equal except for key order. */
 export const isSameText = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other) || canonical(one) === canonical(other)
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}

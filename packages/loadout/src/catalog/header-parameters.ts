@@ -2,7 +2,9 @@
  * Validates parameters that a server wants mirrored into headers (`x-mcp-header`, SEP-2243). A tool with an invalid
  * declaration must not be offered, because its calls could not be sent correctly.
  */
+
 import type { JsonObject } from '../schema/json.ts'
+import { isObject } from '../util/is-object.ts'
 
 const KEY = 'x-mcp-header'
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -50,6 +52,3 @@ function mentions(value: unknown, depth: number): boolean {
   if (Array.isArray(value)) return value.some((inner) => mentions(inner, depth + 1))
   return Object.entries(value).some(([key, inner]) => key === KEY || mentions(inner, depth + 1))
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

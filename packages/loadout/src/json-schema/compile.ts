@@ -3,8 +3,9 @@
  * into a queue, so a long chain of them does not recurse.
  */
 import type { FieldError } from '../errors.ts'
+import { isObject } from '../util/is-object.ts'
 import { BudgetExceeded, type Meter } from './budget.ts'
-import { isObject, type JsonObject, kindOf, OTHER, own } from './json-value.ts'
+import { type JsonObject, kindOf, OTHER, own } from './json-value.ts'
 import { contains, itemCounts, items } from './keywords/array.ts'
 import { allOf, anyOf, conditional, not, oneOf, references, unevaluated, withEvaluated } from './keywords/logic.ts'
 import { dependencies, properties, propertyCounts, propertyNames, required } from './keywords/object.ts'

@@ -2,7 +2,9 @@
  * Fills missing required properties that have a default, also inside objects and arrays. The work is bounded: beyond
  * the limit values stay unchanged, and validation reports what is missing.
  */
+
 import type { JsonObject } from '../schema/json.ts'
+import { isObject } from '../util/is-object.ts'
 
 const MAX_STEPS = 10_000
 const MAX_DEPTH = 32
@@ -13,8 +15,6 @@ export function fillDefaults(schema: JsonObject, value: JsonObject): JsonObject 
   return new Filler(schema).fill(schema, value, 0) as JsonObject
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const own = (value: JsonObject, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
 
 class Filler {

@@ -39,10 +39,6 @@ export function kindOf(value: unknown): Kind {
   }
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Own property or undefined: names such as "constructor" never reach a prototype. */
 export function own(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as JsonObject)[key] : undefined

@@ -2,8 +2,10 @@
  * Error messages for a model that must fix its call: they name what is expected. Names and literals of a schema are
  * shortened, and values are never repeated, because they may be secrets.
  */
+
+import { isObject } from '../util/is-object.ts'
 import { STEP } from './budget.ts'
-import { isObject, type Kind, kindOf, NULL, own } from './json-value.ts'
+import { type Kind, kindOf, NULL, own } from './json-value.ts'
 import type { Problem, Run } from './run.ts'
 
 const MAX_LITERAL = 80

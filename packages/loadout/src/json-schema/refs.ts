@@ -2,7 +2,8 @@
  * Resolves references inside one schema document; nothing is ever fetched. `$id` and anchors are indexed on first use,
  * and walks are iterative, so depth cannot overflow the stack.
  */
-import { isObject, type JsonObject, own } from './json-value.ts'
+import { isObject } from '../util/is-object.ts'
+import { type JsonObject, own } from './json-value.ts'
 import { childPath, type SchemaPath } from './schema-path.ts'
 
 /** A schema resource: the root, or a schema with `$id`. */

@@ -2,8 +2,10 @@
  * One schema object during compilation: keywords read their values and register checks by kind of value. A known
  * keyword with an invalid value is an error at its path; the reader gets undefined and continues.
  */
+
+import { isObject } from '../util/is-object.ts'
 import type { Meter } from './budget.ts'
-import { isObject, type JsonObject, KINDS, type Kind, own } from './json-value.ts'
+import { type JsonObject, KINDS, type Kind, own } from './json-value.ts'
 import type { Resource } from './refs.ts'
 import type { Pattern } from './regex/match.ts'
 import type { Check } from './run.ts'

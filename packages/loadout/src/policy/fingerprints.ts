@@ -3,12 +3,14 @@
  * auth and overrides of the toolkit, but not with labels, switches, timeouts or rotated secrets. A stored toolkit uses
  * its binding, which never repeats after a change; an inline toolkit uses its definition.
  */
+
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { fingerprintOf, oldFingerprintOf } from '../catalog/fingerprint.ts'
 import { canonicalJson } from '../schema/json.ts'
 import { functionalManifest } from '../schema/toolkit/tool.ts'
 import { bindingText, publicValues } from '../toolkits/binding.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { sha256Hex } from '../util/hash.ts'
 
 export interface Fingerprints {
   tool: string
@@ -28,7 +30,7 @@ export function createFingerprinter(): Fingerprinter {
   const toolkitOf = (stored: StoredToolkit): Promise<string> => {
     const cached = toolkits.get(stored)
     if (cached) return cached
-    const hash = hashOf(textOf(stored))
+    const hash = sha256Hex(textOf(stored))
     toolkits.set(stored, hash)
     return hash
   }
@@ -49,18 +51,13 @@ export function createFingerprinter(): Fingerprinter {
 const VERSION = '2:'
 
 const toolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
-  `${VERSION}${await hashOf(canonicalJson([toolkit, pin === '', await fingerprintOf(manifest)]))}`
+  `${VERSION}${await sha256Hex(canonicalJson([toolkit, pin === '', await fingerprintOf(manifest)]))}`
 
 const oldToolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
-  hashOf(canonicalJson([toolkit, pin === '' ? '' : await oldFingerprintOf(manifest), functionalManifest(manifest)]))
+  sha256Hex(canonicalJson([toolkit, pin === '' ? '' : await oldFingerprintOf(manifest), functionalManifest(manifest)]))
 
 function textOf({ toolkit, row, ephemeral }: StoredToolkit): string {
   if (row.binding !== '') return row.binding
   const { server, overrides } = toolkit
   return canonicalJson([bindingText(server, overrides), publicValues(ephemeral?.secrets() ?? {})])
-}
-
-async function hashOf(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -7,6 +7,7 @@
 import type { Tier } from '../schema/scope.ts'
 import type { UserServerConfigRow } from '../schema/toolkit/catalog.ts'
 import type { Toolkit } from '../schema/toolkit/toolkit.ts'
+import { sha256Hex } from '../util/hash.ts'
 import { contextSecrets } from './secrets/context-secrets.ts'
 import { fillSecrets, takeSecrets } from './secrets/secrets.ts'
 import { type StoredToolkit, toColumns } from './stored-toolkit.ts'
@@ -28,7 +29,7 @@ export async function createEphemeralToolkit(toolkit: Toolkit, options: Ephemera
   const filled = fillSecrets(toolkit.server, { ...secrets, ...contextSecrets(toolkit) })
   const taken = takeSecrets(filled, [])
   const record: Toolkit = { ...toolkit, server: taken.server }
-  const uscoId = `call_${await fingerprint([userId, tier, { ...toolkit, server: filled }])}`
+  const uscoId = `call_${await sha256Hex(JSON.stringify([userId, tier, { ...toolkit, server: filled }]), 32)}`
   const row: UserServerConfigRow = {
     uscoId,
     userId,
@@ -42,10 +43,4 @@ export async function createEphemeralToolkit(toolkit: Toolkit, options: Ephemera
   }
   const ephemeral = { secrets: () => taken.secrets, ...(transport ? { transport } : {}) }
   return { uscoId, userId, tier, toolkit: record, row, enabled: toolkit.enabled, ephemeral }
-}
-
-async function fingerprint(value: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify(value))
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

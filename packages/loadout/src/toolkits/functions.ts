@@ -6,8 +6,8 @@
  */
 
 import type { JsonObject } from '../schema/json.ts'
-import { isObject } from '../schema/read/field-aliases.ts'
 import type { Caller } from '../schema/toolkit/tool.ts'
+import { isObject } from '../util/is-object.ts'
 
 /** Context of a call for its function. */
 export interface FunctionContext {

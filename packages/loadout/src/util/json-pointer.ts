@@ -1,5 +1,7 @@
 /** Resolves a `$ref` inside one schema: JSON pointers and anchors. External references are not resolved. */
+
 import type { JsonObject } from '../schema/json.ts'
+import { isObject } from './is-object.ts'
 
 const MAX_REF_LENGTH = 1_000
 const DEFINITION_KEYWORDS = ['$defs', 'definitions'] as const
@@ -58,8 +60,5 @@ function byAnchor(root: unknown, name: string): Target | undefined {
   }
   return undefined
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const own = (object: JsonObject, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)

@@ -3,7 +3,9 @@
  * arguments are still validated against the tool's own schema; a loss that narrows it is marked. Never throws, and its
  * work is bounded.
  */
+
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import { restoreArguments } from './restore-arguments.ts'
 import { mergeForms, nullable, refTarget, typesOf, untyped } from './schema-parts.ts'
 import { REMARKS, SCHEMA_RULES, type SchemaProvider, type SchemaRules } from './schema-rules.ts'
@@ -282,5 +284,3 @@ function withRequired(result: JsonObject, required: readonly unknown[], properti
 
 const anyValue = (rules: SchemaRules): JsonObject => (rules.untyped ? {} : untyped(rules, {}))
 const escaped = (word: string) => word.replaceAll('~', '~0').replaceAll('/', '~1')
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,7 +2,9 @@
  * Restores arguments of a closed schema: the model wrote null for absent fields. Nulls that the tool's own schema does
  * not accept are removed.
  */
+
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import { refTarget, typesOf } from './schema-parts.ts'
 
 const MAX_DEPTH = 64
@@ -49,6 +51,3 @@ function takesNull(root: JsonObject, schemaOrRef: JsonObject, depth: number): bo
 
 const resolveRef = (root: JsonObject, schema: JsonObject): JsonObject =>
   typeof schema.$ref === 'string' ? (refTarget(root, schema.$ref) ?? schema) : schema
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,7 @@
 /** Helpers of schema projection: resolve a ref, merge forms, add null. */
+
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import type { SchemaRules } from './schema-rules.ts'
 
 /** Target of a ref inside the same schema. */
@@ -72,6 +74,3 @@ export function untyped({ nullAs }: SchemaRules, { title, description }: JsonObj
     ? { ...labels, type: 'string' }
     : { ...labels, type: ['string', 'number', 'boolean', 'null'] }
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,6 +4,7 @@ import { newId } from '../../schema/ids.ts'
 import { canonicalJson } from '../../schema/json.ts'
 import type { CallRow } from '../../schema/records/call.ts'
 import type { Storage, Transaction } from '../../storage/storage.ts'
+import { sha256Hex } from '../../util/hash.ts'
 import type { CallRequest } from '../calls.ts'
 import { settleOrphaned, wasNeverMade } from './orphaned-calls.ts'
 
@@ -43,7 +44,7 @@ export async function withIdempotencyKey(
   if (key === undefined) return row
   const { toolkit, tool, threadId, arguments: args, rules } = request
   const requestText = canonicalJson([toolkit, tool, threadId ?? null, args, rules ?? []])
-  return { ...row, dedupeKey: key, requestHash: await hashOf(requestText) }
+  return { ...row, dedupeKey: key, requestHash: await sha256Hex(requestText) }
 }
 
 /** Stores the row, or returns the row that already has the key. */
@@ -81,9 +82,4 @@ function assertSameRequest(before: CallRow, row: CallRow): CallRow {
     action: 'Use a new key for a new call.',
     errors: [{ path: KEY_HEADER, message: 'was used for another call' }],
   })
-}
-
-async function hashOf(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -2,7 +2,9 @@
  * Selects a part of a JSON text by path: `$.items[0].name`, `$["a b"]`, `$.items[*].id`, `$.items[0:10]`. A subset of
  * RFC 9535 without filters, functions and descent, so that a path costs no more than its selection.
  */
+
 import { HostError } from '../../errors.ts'
+import { isObject } from '../../util/is-object.ts'
 
 export type Step =
   | { kind: 'name'; name: string }
@@ -40,16 +42,13 @@ export function select(value: unknown, steps: readonly Step[]): string {
 }
 
 function take(value: unknown, step: Step): unknown[] {
-  if (step.kind === 'name') return isRecord(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : []
-  if (step.kind === 'all') return Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
+  if (step.kind === 'name') return isObject(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : []
+  if (step.kind === 'all') return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []
   if (!Array.isArray(value)) return []
   if (step.kind === 'slice') return value.slice(step.from, step.to)
   const found = value.at(step.index)
   return found === undefined ? [] : [found]
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const STEP =
   /\.\*|\.([A-Za-z_$][\w$-]*)|\[\*\]|\[(-?\d+)\]|\[(-?\d*):(-?\d*)\]|\["((?:[^"\\]|\\.)*)"\]|\['((?:[^'\\]|\\.)*)'\]/y

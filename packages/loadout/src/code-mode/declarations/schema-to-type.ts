@@ -6,7 +6,8 @@
  * place, which no text of a schema can contain.
  */
 import type { JsonObject } from '../../schema/json.ts'
-import { findRef, isObject, own } from '../../util/json-pointer.ts'
+import { isObject } from '../../util/is-object.ts'
+import { findRef, own } from '../../util/json-pointer.ts'
 import { MAX_LISTED, schemaComment } from './jsdoc.ts'
 import { and, arrayOf, atom, keyOf, literalOf, NEVER, or, type Text, tupleOf, UNKNOWN } from './type-text.ts'
 

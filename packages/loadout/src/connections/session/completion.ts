@@ -1,7 +1,9 @@
 /** Requests a server's suggestions for an argument; the values are sanitized and bounded. */
+
 import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import { cleanText } from '../../schema/clean-text.ts'
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import type { Completion, CompletionRequest } from '../connection.ts'
 
 const MAX_VALUES = 100
@@ -37,6 +39,3 @@ export async function completeArgument(
     ...(typeof hasMore === 'boolean' ? { hasMore } : {}),
   }
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

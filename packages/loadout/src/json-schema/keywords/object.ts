@@ -1,8 +1,10 @@
 /**
  * Object keywords: properties, patternProperties, additionalProperties, required, dependent*, propertyNames and counts.
  */
+
+import { isObject } from '../../util/is-object.ts'
 import { STEP } from '../budget.ts'
-import { isObject, type JsonObject, keysOf, OBJECT, own } from '../json-value.ts'
+import { type JsonObject, keysOf, OBJECT, own } from '../json-value.ts'
 import { count, expectation, listed, literal, nearest } from '../messages.ts'
 import type { Pattern } from '../regex/match.ts'
 import { ALWAYS, and, type Check, INVALID, NEVER, type Problem, type Run, VALID, type Verdict } from '../run.ts'

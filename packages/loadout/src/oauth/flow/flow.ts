@@ -2,9 +2,11 @@
  * One pending sign-in, stored encrypted from its link until the callback. Several may be open, and each link stays
  * valid for 10 minutes.
  */
+
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import type { SignInRow } from '../../schema/toolkit/sign-in.ts'
+import { sha256Hex } from '../../util/hash.ts'
 import type { StoredDpopKey } from '../session/session.ts'
 
 const anyObject = z.record(z.string(), z.unknown())
@@ -49,7 +51,7 @@ export function readFlows(value: unknown): SignInFlow[] {
 export async function rowMarks(flows: readonly SignInFlow[]): Promise<Pick<SignInRow, 'stateHash' | 'stateUntil'>> {
   if (flows.length === 0) return { stateHash: null, stateUntil: null }
   const until = Math.max(...flows.map(({ expiresAt }) => expiresAt))
-  return { stateHash: await sha256(flows.map(({ state }) => state).join(' ')), stateUntil: new Date(until) }
+  return { stateHash: await sha256Hex(flows.map(({ state }) => state).join(' ')), stateUntil: new Date(until) }
 }
 
 /** Row ID and 256 random bits, URL-safe. */
@@ -66,12 +68,7 @@ export const signInIdOf = (state: string) => state.slice(0, Math.max(0, state.in
 
 /** Compares hashes, so that timing reveals nothing. */
 export async function findFlow(flows: readonly SignInFlow[], state: string): Promise<SignInFlow | undefined> {
-  const wanted = await sha256(state)
-  const hashes = await Promise.all(flows.map((entry) => sha256(entry.state)))
+  const wanted = await sha256Hex(state)
+  const hashes = await Promise.all(flows.map((entry) => sha256Hex(entry.state)))
   return flows[hashes.indexOf(wanted)]
-}
-
-export async function sha256(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

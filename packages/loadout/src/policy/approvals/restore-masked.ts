@@ -2,9 +2,11 @@
  * Restores masked secrets in edited arguments. A mask in its original position represents the secret. A mask anywhere
  * else is refused with its path, so that a tool never receives a mask.
  */
+
 import type { FieldError } from '../../errors.ts'
 import { type JsonObject, sameJson } from '../../schema/json.ts'
 import { MASK } from '../../toolkits/secrets/redact.ts'
+import { isObject } from '../../util/is-object.ts'
 
 export interface Masked {
   /** Unmasked and masked arguments, with keys in the same order. */
@@ -52,9 +54,6 @@ function namesOf(was: unknown, seen: unknown): ReadonlyMap<string, string> {
   )
   return new Map(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined))
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const own = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined

@@ -3,7 +3,9 @@
  * `connection`, `transportSpec`, `transport.spec`, `options` and `config_json`. Errors name the path as the caller
  * wrote it.
  */
+
 import type { FieldError } from '../../errors.ts'
+import { isObject } from '../../util/is-object.ts'
 import type { JsonObject } from '../json.ts'
 
 /** Canonical fields with their accepted spellings. */
@@ -114,6 +116,3 @@ function add({ fields, problems }: Collected, field: Field, entry: FieldValue): 
       message: `is also given as "${existing.path}", and they differ; give one of them`,
     })
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

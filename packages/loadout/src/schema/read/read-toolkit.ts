@@ -4,19 +4,12 @@
  */
 import { z } from 'zod'
 import type { FieldError } from '../../errors.ts'
+import { isObject } from '../../util/is-object.ts'
 import { slugFrom } from '../ids.ts'
 import { assertPlainJson, invalidFields, invalidInput, type JsonObject } from '../json.ts'
 import type { Tier } from '../scope.ts'
 import { type Toolkit, type ToolkitDefaults, toolkit } from '../toolkit/toolkit.ts'
-import {
-  type Collected,
-  collectFields,
-  FIELDS,
-  type Field,
-  type FieldValue,
-  isObject,
-  SERVER_FIELDS,
-} from './field-aliases.ts'
+import { type Collected, collectFields, FIELDS, type Field, type FieldValue, SERVER_FIELDS } from './field-aliases.ts'
 import {
   readArgs,
   readAuth,

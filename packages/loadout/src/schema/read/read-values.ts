@@ -1,8 +1,9 @@
 /** Converts the field values of all source formats to those of the schemas. */
 
+import { isObject } from '../../util/is-object.ts'
 import { invalidInput, type JsonObject } from '../json.ts'
 import { toolManifest } from '../toolkit/tool.ts'
-import { type Collected, type FieldValue, isObject } from './field-aliases.ts'
+import type { Collected, FieldValue } from './field-aliases.ts'
 
 const CALLERS: Record<string, string> = {
   direct: 'direct',

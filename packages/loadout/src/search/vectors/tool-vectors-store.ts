@@ -2,9 +2,11 @@
  * Stores tool vectors, so that a restart embeds nothing again. Keyed by a fingerprint of the embedded text, which is
  * not stored. Vectors of app tools are shared; those of user tools belong to the user.
  */
+
 import { APP_OWNER } from '../../schema/ids.ts'
 import type { ToolVectorRow } from '../../schema/toolkit/search.ts'
 import type { Access, Storage, Transaction } from '../../storage/storage.ts'
+import { sha256Hex } from '../../util/hash.ts'
 import { fromText, toText, type Vector } from './embedder.ts'
 
 export interface VectorStore {
@@ -19,7 +21,7 @@ const PAGE = 1000
 const TOUCH_MS = 7 * 86_400_000
 
 export function createVectorStore(storage: Storage, embedder: string): VectorStore {
-  const idOf = async (fingerprint: string) => `tvec_${await digest(`${embedder}\n${fingerprint}`)}`
+  const idOf = async (fingerprint: string) => `tvec_${await sha256Hex(`${embedder}\n${fingerprint}`)}`
   return {
     async read(owner, fingerprints) {
       const ids = await Promise.all(fingerprints.map(idOf))
@@ -77,9 +79,4 @@ async function hasRoom(tx: Transaction, userId: string, more: number): Promise<b
     after = rows.at(-1)?.toolVectorId
   }
   return count <= MAX_OF_USER
-}
-
-export async function digest(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

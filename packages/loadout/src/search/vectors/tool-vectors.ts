@@ -3,9 +3,11 @@
  * are computed in the background, and the search uses words with a warning. Tools are embedded once by their
  * definition; prompts of users are not included.
  */
+
 import { LRUCache } from 'lru-cache'
 import { APP_OWNER } from '../../schema/ids.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { sha256Hex } from '../../util/hash.ts'
 import { FIELDS, textsOf } from '../index/fields.ts'
 import type { Segment } from '../index/segment.ts'
 import type { IndexedToolkit, ScopeView, ToolkitView } from '../index/toolkits.ts'
@@ -13,7 +15,7 @@ import type { Scores } from '../rank/rank.ts'
 import { bothEnds } from '../rank/truncate.ts'
 import type { SearchTool } from '../search.ts'
 import { type Embedder, likeness, readVectors, type Vector } from './embedder.ts'
-import { createVectorStore, digest, type VectorStore } from './tool-vectors-store.ts'
+import { createVectorStore, type VectorStore } from './tool-vectors-store.ts'
 
 export interface ToolVectors {
   /** Similarity of each tool to a text, or why it is unknown. */
@@ -187,7 +189,7 @@ class EmbeddedTools implements ToolVectors {
   async #embedBatch(batch: readonly SearchTool[], owner: string | undefined): Promise<void> {
     const store = owner === undefined ? undefined : this.#store
     const texts = batch.map(embeddedText)
-    const fingerprints = await Promise.all(texts.map(digest))
+    const fingerprints = await Promise.all(texts.map((text) => sha256Hex(text)))
     // Unavailable storage costs time and money, but does not fail the search.
     const stored = await store?.read(owner as string, fingerprints).catch(() => undefined)
     for (const [at, tool] of batch.entries()) this.#cache(tool, stored?.get(fingerprints[at] as string))

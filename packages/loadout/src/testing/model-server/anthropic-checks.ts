@@ -1,6 +1,7 @@
 /** Request checks of Anthropic Messages with its error messages: headers, tools, references and missing results. */
 import type { JsonObject } from '../../schema/json.ts'
-import { ApiProblem, isObject, type ModelRequest, objects } from './script.ts'
+import { isObject } from '../../util/is-object.ts'
+import { ApiProblem, type ModelRequest, objects } from './script.ts'
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
 /** `tool_reference` takes shorter names than a tool may have. */

@@ -3,10 +3,10 @@
  * and the container must come back unchanged, and a waiting program takes only results.
  */
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import {
   ApiProblem,
   assertVisible,
-  isObject,
   type ModelRequest,
   type ModelTurn,
   type NewId,

@@ -1,11 +1,11 @@
 /** OpenAI Chat Completions: its request checks, and a scripted turn as a completion and as chunks. */
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import { checkName, checkParameters, checkToolList } from './responses-checks.ts'
 import {
   type ApiForm,
   ApiProblem,
   assertVisible,
-  isObject,
   type ModelRequest,
   type ModelTurn,
   type NewId,

@@ -1,10 +1,10 @@
 /** Gemini `generateContent`: its request checks, and a scripted turn as a response and as chunks. */
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import {
   type ApiForm,
   ApiProblem,
   assertVisible,
-  isObject,
   type ModelRequest,
   type ModelTurn,
   type NewId,

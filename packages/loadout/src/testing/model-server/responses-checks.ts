@@ -1,6 +1,7 @@
 /** Request checks of OpenAI Responses with its error messages: tools, namespaces and missing outputs. */
 import type { JsonObject } from '../../schema/json.ts'
-import { ApiProblem, isObject, type ModelRequest, objects } from './script.ts'
+import { isObject } from '../../util/is-object.ts'
+import { ApiProblem, type ModelRequest, objects } from './script.ts'
 
 const MAX_TOOLS = 128
 const MAX_NAME_LENGTH = 64

@@ -1,9 +1,9 @@
 /** Provider-run programs of OpenAI Responses: items of a turn, and checks that they come back unchanged. */
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import {
   ApiProblem,
   assertVisible,
-  isObject,
   type ModelRequest,
   type ModelTurn,
   type NewId,

@@ -2,7 +2,9 @@
  * Requests and answers of a scripted model, independent of the API. A script is a list of steps, one per accepted
  * request, or a function of the request.
  */
+
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 
 export const MODEL_APIS = ['anthropic', 'responses', 'chat', 'google'] as const
 export type ModelApi = (typeof MODEL_APIS)[number]
@@ -124,8 +126,6 @@ export interface StreamEvent {
 /** Deterministic ids. */
 export type NewId = (prefix: string) => string
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 export const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 /** Splits a text into stream pieces. */

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 import { anthropicForm } from './anthropic.ts'
 import { chatForm } from './chat.ts'
 import { GOOGLE_PATH, googleForm } from './google.ts'
@@ -13,7 +14,6 @@ import { responsesForm } from './responses.ts'
 import {
   type ApiForm,
   ApiProblem,
-  isObject,
   type ModelAnswer,
   type ModelApi,
   type ModelRequest,

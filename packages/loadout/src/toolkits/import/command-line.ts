@@ -4,8 +4,8 @@
  */
 
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
-import { isObject } from '../../schema/read/field-aliases.ts'
 import { readConfigText } from '../../schema/read/read-config-text.ts'
+import { isObject } from '../../util/is-object.ts'
 import { splitWords } from './split-words.ts'
 
 const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/

@@ -4,8 +4,9 @@
  */
 
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
-import { isObject, WRAPPERS } from '../../schema/read/field-aliases.ts'
+import { WRAPPERS } from '../../schema/read/field-aliases.ts'
 import type { ImportInput } from '../../schema/records/import-report.ts'
+import { isObject } from '../../util/is-object.ts'
 import { isSecretName, looksSecret } from '../secrets/looks-secret.ts'
 import { readTemplate, type Variable, variablesIn } from './variables.ts'
 

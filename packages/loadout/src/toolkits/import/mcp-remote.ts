@@ -1,5 +1,7 @@
 /** Unwraps `npx mcp-remote <url> …`: Loadout connects to the remote server directly, without the local proxy. */
+
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../util/is-object.ts'
 
 const PACKAGE = /^(?:.*[\\/])?mcp-remote(?:@[^/\\]*)?(?:[\\/].*)?$/
 const RUNNERS = /^(?:.*[\\/])?(npx|bunx|pnpx|pnpm|yarn|node|mcp-remote)(\.cmd|\.exe)?$/i
@@ -20,7 +22,7 @@ export function unwrapRemote(record: JsonObject): Unwrapped | undefined {
   if (at < 0 || url === undefined || words.slice(1, at).some((word) => !/^(-y|--yes|dlx|exec|-g)$/.test(word)))
     return undefined
   const options = optionsOf(words.slice(at + 1).filter((word) => word !== url))
-  const own = isRecord(env) ? env : {}
+  const own = isObject(env) ? env : {}
   const headers = Object.fromEntries(Object.entries(options.headers).map(([name, text]) => [name, filled(text, own)]))
   return {
     record: {
@@ -89,5 +91,3 @@ const filled = (text: string, env: Record<string, unknown>) =>
 
 const isWords = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((word) => typeof word === 'string')
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

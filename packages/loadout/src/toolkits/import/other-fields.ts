@@ -4,7 +4,7 @@
  */
 
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
-import { isObject } from '../../schema/read/field-aliases.ts'
+import { isObject } from '../../util/is-object.ts'
 
 const RENAMED: Record<string, string> = {
   httpUrl: 'url',

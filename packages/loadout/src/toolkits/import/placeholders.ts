@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from '../../schema/json.ts'
-import { isObject } from '../../schema/read/field-aliases.ts'
+import { isObject } from '../../util/is-object.ts'
 
 /** Patterns of a whole value, after a scheme such as `Bearer `. */
 const WHOLE = [

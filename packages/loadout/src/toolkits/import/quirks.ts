@@ -5,8 +5,8 @@
 
 import { toolkitId } from '../../schema/ids.ts'
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
-import { isObject } from '../../schema/read/field-aliases.ts'
 import { readArgs, readPairs, withoutUndefined } from '../../schema/read/read-values.ts'
+import { isObject } from '../../util/is-object.ts'
 import { unwrapRemote } from './mcp-remote.ts'
 import { inOurSpelling, readOtherFields, withBraces } from './other-fields.ts'
 import { takePlaceholders } from './placeholders.ts'

@@ -4,8 +4,8 @@
  */
 import { HostError } from '../../errors.ts'
 import { assertPlainJson, invalidFields, type Json, type JsonObject } from '../../schema/json.ts'
-import { isObject } from '../../schema/read/field-aliases.ts'
 import { MAX_CONFIG_TEXT_LENGTH, readConfigText } from '../../schema/read/read-config-text.ts'
+import { isObject } from '../../util/is-object.ts'
 import { readCommandLine } from './command-line.ts'
 
 export async function readSource(text: string): Promise<Json> {

@@ -5,8 +5,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { HostError } from '../../errors.ts'
-import { isObject } from '../../schema/read/field-aliases.ts'
 import { lineAtPath, readConfigText } from '../../schema/read/read-config-text.ts'
+import { isObject } from '../../util/is-object.ts'
 import type { SourceRead, ToolkitSource } from './sources.ts'
 
 export interface FileSourceOptions {

@@ -3,12 +3,14 @@
  * are skipped, and a stream that ends without a response is reported at once. Resumable streams and all other responses
  * are passed to `takeOver`.
  */
+
 import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   parseJSONRPCMessage,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client'
+import { isObject } from '../../../util/is-object.ts'
 import type { ResponseReader, StreamEnd } from './contract.ts'
 
 export interface DirectCall {
@@ -142,6 +144,3 @@ function isPlainResult(value: unknown): value is JSONRPCMessage {
   const { id, result } = value
   return (typeof id === 'string' || Number.isSafeInteger(id)) && isObject(result) && result._meta === undefined
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
