@@ -222,7 +222,7 @@ function loading(
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
       const { selection: chosen, ...counting } = await resolver.resolve(place, options)
       const { prompt, programs: coded, callers = DEFAULT_CALLERS } = options
-      const how = { ...counting, only: coded === 'only', callers, carried: loadout.tools }
+      const how = { ...counting, only: coded === 'only', callers, loadoutTools: loadout.tools }
       const selection = coded ? offer(chosen, how) : chosen
       // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
       const from = { calls, loadout, ...scope }

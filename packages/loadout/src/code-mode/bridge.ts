@@ -39,7 +39,7 @@ export interface BridgeOptions {
 const MAX_FOUND = 20
 const MAX_NAME_LENGTH = 400
 /** As much as is kept of what a step was asked with: the log tells what was done, it is not a copy of it. */
-const KEPT_CHARACTERS = 4000
+const MAX_STORED_CHARACTERS = 4000
 /** So long nothing comes before a program that waits is put away. */
 const QUIET_MS = 5
 
@@ -52,15 +52,15 @@ export interface ProgramBridge extends Bridge {
   readonly fault: unknown
 }
 
-export function createBridge(parts: BridgeDeps, options: BridgeOptions): ProgramBridge {
-  return new RunBridge(parts, options)
+export function createBridge(deps: BridgeDeps, options: BridgeOptions): ProgramBridge {
+  return new RunBridge(deps, options)
 }
 
 class RunBridge implements ProgramBridge {
   fault: unknown
   readonly owner: string
   readonly functions: Bridge['functions']
-  readonly #parts: BridgeDeps
+  readonly #deps: BridgeDeps
   readonly #options: BridgeOptions
   readonly #open = new Set<Promise<unknown>>()
   readonly #end = new AbortController()
@@ -69,8 +69,8 @@ class RunBridge implements ProgramBridge {
   #busy = 0
   #last = 0
 
-  constructor(parts: BridgeDeps, options: BridgeOptions) {
-    this.#parts = parts
+  constructor(deps: BridgeDeps, options: BridgeOptions) {
+    this.#deps = deps
     this.#options = options
     this.owner = options.run.userId
     this.#signal = AbortSignal.any([options.run.signal, this.#end.signal])
@@ -86,7 +86,7 @@ class RunBridge implements ProgramBridge {
     const answer = await step
       .catch((error: unknown) => {
         this.fault ??= error
-        return { stands: 'paused' as const }
+        return { suspended: 'paused' as const }
       })
       .finally(() => {
         this.#open.delete(step)
@@ -94,7 +94,7 @@ class RunBridge implements ProgramBridge {
         this.#last = Date.now()
       })
     if (this.fault !== undefined) return { pause: true }
-    if (!('stands' in answer)) return 'value' in answer ? { value: answer.value, at: answer.at } : answer
+    if (!('suspended' in answer)) return 'value' in answer ? { value: answer.value, at: answer.at } : answer
     await this.#quiet()
     return { pause: true }
   }
@@ -132,8 +132,8 @@ class RunBridge implements ProgramBridge {
 
   #find(ref: string): LoadoutEntry | undefined {
     const { tools, entries } = this.#options.loadout
-    const isIt = (entry: LoadoutEntry) => entry.ref === ref || entry.modelName === ref
-    return tools.find(isIt) ?? entries.find(isIt)
+    const isMatch = (entry: LoadoutEntry) => entry.ref === ref || entry.modelName === ref
+    return tools.find(isMatch) ?? entries.find(isMatch)
   }
 
   #tool(ref: string, entry: LoadoutEntry | undefined, input: Json): StepWork {
@@ -143,13 +143,13 @@ class RunBridge implements ProgramBridge {
     const args = input ?? {}
     if (!isObject(args))
       return fixed({ ref }, { error: { code: 'invalid-input', message: `'${ref}' takes one object.` } })
-    const request = { ref: entry?.ref ?? ref, arguments: bounded(entry ? this.#parts.show(entry, args) : {}) }
+    const request = { ref: entry?.ref ?? ref, arguments: bounded(entry ? this.#deps.show(entry, args) : {}) }
     return {
       request,
       execute: async ({ stepId: callId, approvalId }) => {
-        let asked: ApprovalView | undefined
+        let pendingApproval: ApprovalView | undefined
         const outcome = await callByName(
-          { calls: this.#parts.calls, loadout, userId, threadId, runId },
+          { calls: this.#deps.calls, loadout, userId, threadId, runId },
           {
             name: ref,
             arguments: args,
@@ -158,19 +158,19 @@ class RunBridge implements ProgramBridge {
             pauses: { approvalId },
             caller: { type: 'code', toolId: runId },
             onPending: (approval) => {
-              asked = approval
+              pendingApproval = approval
             },
           },
         )
-        if ('error' in outcome && outcome.error.code === 'approval-pending' && asked)
-          return { pause: { approvalId: asked.id, until: new Date(asked.expiresAt) } }
+        if ('error' in outcome && outcome.error.code === 'approval-pending' && pendingApproval)
+          return { pause: { approvalId: pendingApproval.id, until: new Date(pendingApproval.expiresAt) } }
         return resultOf(outcome)
       },
     }
   }
 
   #builtIn(name: string, input: Json): StepWork {
-    const request = { name, input: bounded(this.#parts.show(undefined, { input })) }
+    const request = { name, input: bounded(this.#deps.show(undefined, { input })) }
     if (name === 'search') return { request, execute: () => this.#search(input) }
     if (name === 'describe') return { request, execute: () => this.#describe(input) }
     // The host's own, through the same pipeline.
@@ -181,10 +181,14 @@ class RunBridge implements ProgramBridge {
     const { query, limit = 5 } = isObject(input) ? input : { query: input }
     if (typeof query !== 'string') return { error: { code: 'invalid-input', message: 'search takes a text.' } }
     const { run, loadout } = this.#options
-    const asked = { userId: run.userId, limit: Math.min(Number(limit) || 5, MAX_FOUND), callers: ['code' as const] }
-    const { hits } = await this.#parts.searcher.search(loadout.entries, query, asked)
+    const searchOptions = {
+      userId: run.userId,
+      limit: Math.min(Number(limit) || 5, MAX_FOUND),
+      callers: ['code' as const],
+    }
+    const { hits } = await this.#deps.searcher.search(loadout.entries, query, searchOptions)
     const found = hits.flatMap(({ ref, score }) => {
-      const entry = loadout.tools.find((one) => one.ref === ref)
+      const entry = loadout.tools.find((tool) => tool.ref === ref)
       return entry ? [{ name: ref, signature: signatureOf({ ...entry, modelName: ref }), score }] : []
     })
     return { value: found }
@@ -194,13 +198,15 @@ class RunBridge implements ProgramBridge {
     const entry = typeof input === 'string' ? this.#find(input) : undefined
     if (!entry)
       return { error: { code: 'tool-not-found', message: `There is no tool '${String(input).slice(0, 100)}'.` } }
-    return { value: await this.#parts.declare(entry) }
+    return { value: await this.#deps.declare(entry) }
   }
 }
 
 function bounded(value: JsonObject): Json {
   const text = JSON.stringify(value)
-  return text.length <= KEPT_CHARACTERS ? value : { cut: text.length, begins: text.slice(0, KEPT_CHARACTERS) }
+  return text.length <= MAX_STORED_CHARACTERS
+    ? value
+    : { cut: text.length, begins: text.slice(0, MAX_STORED_CHARACTERS) }
 }
 
 const fixed = (request: Json, result: StepResult): StepWork => ({ request, execute: async () => result })
@@ -223,8 +229,8 @@ export function resultOf(outcome: CallOutcome): StepResult {
   const { status, content, structuredContent, resultHandle } = outcome
   const text = textOf(content)
   if (status === 'tool-error') {
-    const said = structuredContent === undefined ? {} : { structuredContent }
-    return { error: { code: 'tool-error', message: text || 'The tool failed.', data: { content, ...said } } }
+    const structured = structuredContent === undefined ? {} : { structuredContent }
+    return { error: { code: 'tool-error', message: text || 'The tool failed.', data: { content, ...structured } } }
   }
   // Too large to hand over: `read_result` reads it by its handle.
   if (resultHandle !== undefined) return { value: { resultHandle, preview: text ?? '' } }

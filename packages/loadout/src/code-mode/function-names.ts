@@ -29,11 +29,11 @@ export interface CodeNameOptions {
 export function codeNames(entries: Iterable<Named>, { reserved = [] }: CodeNameOptions = {}): Map<string, CodeName> {
   const toolsOf = new Map<string, Named[]>()
   for (const entry of entries) {
-    const known = toolsOf.get(entry.toolkit)
-    if (known) known.push(entry)
+    const tools = toolsOf.get(entry.toolkit)
+    if (tools) tools.push(entry)
     else toolsOf.set(entry.toolkit, [entry])
   }
-  const objects = apart(toolsOf.keys(), {
+  const objects = assignNames(toolsOf.keys(), {
     clean: (id) => startingWell(id.replace(/[^A-Za-z0-9_$]/g, '_')),
     taken: new Set([...LANGUAGE, ...PROGRAM_GLOBALS, ...reserved]),
   })
@@ -45,7 +45,7 @@ export function codeNames(entries: Iterable<Named>, { reserved = [] }: CodeNameO
 
 function namesOf(tools: readonly Named[]): Map<string, Omit<CodeName, 'object'>> {
   const refs = new Map(tools.map(({ tool, ref }) => [tool, ref]))
-  const names = apart(refs.keys(), { clean: (tool) => tool, taken: MEMBERS })
+  const names = assignNames(refs.keys(), { clean: (tool) => tool, taken: MEMBERS })
   const taken = new Set(names.values())
   const wanted = new Map<string, number>()
   for (const name of taken) wanted.set(aliasOf(name), (wanted.get(aliasOf(name)) ?? 0) + 1)
@@ -75,18 +75,18 @@ export const quoted = (text: string): string =>
 const aliasOf = (name: string) => startingWell(name.replace(/[^A-Za-z0-9_$]/gu, '_'))
 const startingWell = (name: string) => (/^[A-Za-z_$]/.test(name) ? name : `_${name}`)
 
-interface Apart {
+interface NameRules {
   clean(key: string): string
   taken: ReadonlySet<string>
 }
 
 /** A name for each key: those that are right as they are first, the others in their order. */
-function apart(keys: Iterable<string>, { clean, taken }: Apart): Map<string, string> {
+function assignNames(keys: Iterable<string>, { clean, taken }: NameRules): Map<string, string> {
   const names = new Map<string, string>()
   const used = new Set(taken)
-  const all = [...keys]
+  const allKeys = [...keys]
   const changed: string[] = []
-  for (const key of all) {
+  for (const key of allKeys) {
     if (clean(key) !== key || used.has(key)) changed.push(key)
     else {
       names.set(key, key)

@@ -15,7 +15,7 @@ import { RUN_CODE, RUN_CODE_ENTRY } from './run-code-tool.ts'
 
 export interface OfferOptions {
   /** All that the program may call: names are right among them. */
-  carried: readonly LoadoutEntry[]
+  loadoutTools: readonly LoadoutEntry[]
   only: boolean
   /** Who calls what stays in the selection; what they may not is in the declarations alone. */
   callers: readonly AllowedCaller[]
@@ -28,24 +28,24 @@ export interface OfferOptions {
 const DEFAULT_TOKENS = 2000
 
 export function offerPrograms(whole: SelectionData, options: OfferOptions): SelectionData {
-  const { carried, only, tokenizer, count, maxTokens = Number.POSITIVE_INFINITY } = options
+  const { loadoutTools, only, tokenizer, count, maxTokens = Number.POSITIVE_INFINITY } = options
   const callable = whole.tools.map(({ entry }) => entry).filter((entry) => mayBeCalled(entry))
   const selection = callableBy(whole, options.callers)
-  const names = codeNames(carried, { reserved: BUILT_IN })
-  const kept = only
+  const names = codeNames(loadoutTools, { reserved: BUILT_IN })
+  const remaining = only
     ? selection.tools.filter(({ entry }) => !mayBeCalled(entry) && entry !== SEARCH_ENTRY)
     : selection.tools
-  const spent = kept.reduce((sum, { tokens }) => sum + tokens, 0)
+  const spent = remaining.reduce((sum, { tokens }) => sum + tokens, 0)
   const room = Math.min(DEFAULT_TOKENS, maxTokens - spent - count(RUN_CODE_ENTRY))
   if (room < 0) return dropped(selection, `It costs ${count(RUN_CODE_ENTRY)} tokens, and maxTokens is ${maxTokens}.`)
   const { text } = declare(callable, { maxTokens: room, tokenizer, names })
   const description = text === '' ? RUN_CODE.description : `${RUN_CODE.description}\n\n${text}`
   const entry: LoadoutEntry = { ...RUN_CODE_ENTRY, manifest: { ...RUN_CODE, description } }
   const offered: SelectedTool = { entry, by: 'always', reasons: ['It runs programs over tools.'], tokens: count(entry) }
-  const search = kept.filter((one) => one.entry === SEARCH_ENTRY)
-  const tools = [...kept.filter((one) => one.entry !== SEARCH_ENTRY), offered, ...search]
-  const given = new Set(tools.map((one) => one.entry))
-  const moved = only ? callable.filter((one) => !given.has(one) && mayBeCalledBy(one, options.callers)) : []
+  const search = remaining.filter((one) => one.entry === SEARCH_ENTRY)
+  const tools = [...remaining.filter((one) => one.entry !== SEARCH_ENTRY), offered, ...search]
+  const offeredEntries = new Set(tools.map((one) => one.entry))
+  const moved = only ? callable.filter((one) => !offeredEntries.has(one) && mayBeCalledBy(one, options.callers)) : []
   const after = tools.reduce((sum, { tokens }) => sum + tokens, 0)
   return { ...selection, tools, deferred: [...selection.deferred, ...moved], tokens: { ...selection.tokens, after } }
 }

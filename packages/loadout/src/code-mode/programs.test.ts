@@ -131,8 +131,8 @@ describe('thread.run', () => {
     const { stored } = await host.toolkits.register(kit('Pays somebody else.'), { tier: 'user', userId: 'ann' })
     await host.catalog.introspect(stored, 'ann')
     await host.approvals.answer('ann', first, { decision: 'allow' })
-    const asked = async () => (await host.runs.get('ann', paused.id)).steps[0]?.approvalId
-    await expect.poll(asked).not.toBe(first)
+    const currentApproval = async () => (await host.runs.get('ann', paused.id)).steps[0]?.approvalId
+    await expect.poll(currentApproval).not.toBe(first)
     expect(made).not.toContain('pay')
   })
 
@@ -214,8 +214,7 @@ describe('thread.run', () => {
   })
 
   it('returns a paused run_code run by ID to its own user and thread only', async () => {
-    const code = (given: object, thread = ann) =>
-      host.thread(thread).call({ name: 'run_code', arguments: { ...given } })
+    const code = (args: object, thread = ann) => host.thread(thread).call({ name: 'run_code', arguments: { ...args } })
     const paused = await code({ program: 'return [await shop.refund({ id: 4 })]' })
     const { runId: id = '' } = (paused as { structuredContent?: { runId?: string } }).structuredContent ?? {}
     expect(JSON.stringify(paused)).toContain(`run_code({ run: \\"${id}\\" })`)
@@ -228,8 +227,8 @@ describe('thread.run', () => {
       { ...ann, threadId: 'other' },
     ])
       expect(await code({ run: id }, thread)).toMatchObject({ status: 'failed', error: { code: 'not-found' } })
-    for (const given of [{}, { run: id, program: 'return 1' }, { run: 1 }])
-      expect(await code(given)).toMatchObject({ status: 'failed', error: { code: 'invalid-input' } })
+    for (const args of [{}, { run: id, program: 'return 1' }, { run: 1 }])
+      expect(await code(args)).toMatchObject({ status: 'failed', error: { code: 'invalid-input' } })
     expect(made).toEqual(['refund'])
   })
 

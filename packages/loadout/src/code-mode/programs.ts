@@ -38,7 +38,7 @@ export interface ProgramScope {
   userId: string
   threadId?: string | undefined
   /** What whoever starts it was given: the program may call nothing else. @default what the scope carries */
-  carried?: Loadout | undefined
+  allowedTools?: Loadout | undefined
   /** Rules of the call that starts it. They only tighten, and hold for every call of the program. */
   rules?: readonly PolicyRuleInput[] | undefined
   /** A run waits for it. */
@@ -49,16 +49,16 @@ export interface ProgramScope {
 export async function startProgram(
   { engine, loadouts }: { engine: Engine; loadouts: Pick<Loadouts, 'resolve'> },
   scope: ProgramScope,
-  given: unknown,
+  rawInput: unknown,
 ): Promise<RunView> {
-  const { program, language, input = null, limits, only, except } = parse(programInput, given)
-  const { userId, threadId, carried, rules = [], isInside } = scope
+  const { program, language, input = null, limits, only, except } = parse(programInput, rawInput)
+  const { userId, threadId, allowedTools, rules = [], isInside } = scope
   const own = await loadouts.resolve({ userId, threadId }, { narrow: { only, except } })
-  const bounds = carried ? boundsOf(own, carried) : {}
+  const bounds = allowedTools ? boundsOf(own, allowedTools) : {}
   const loadout = narrow(own, bounds)
   // Read once: what goes on later is the very text that began.
   const read = await readProgram({ source: program, language })
-  const kept: KeptProgram = {
+  const stored: StoredProgram = {
     ...(read.ok ? { body: read.source } : {}),
     program,
     input,
@@ -71,11 +71,11 @@ export async function startProgram(
     ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
     ...(rules.length === 0 ? {} : { rules: [...rules] }),
   }
-  return engine.start({ userId, threadId, kind: 'program', isInside, input: kept as unknown as JsonObject })
+  return engine.start({ userId, threadId, kind: 'program', isInside, input: stored as unknown as JsonObject })
 }
 
 /** What is kept of a program, to run it again to where it stood. */
-interface KeptProgram extends ProgramInput {
+interface StoredProgram extends ProgramInput {
   seed: string
   functions: FunctionMap
   /** As it is run; missing where it cannot be read. */
@@ -86,11 +86,11 @@ interface KeptProgram extends ProgramInput {
 }
 
 /** The shorter way to say which tools of a scope are meant. */
-function boundsOf({ tools }: Loadout, carried: Loadout): Pick<Narrowing, 'only' | 'except'> {
-  const given = new Set(carried.tools.map(({ ref }) => ref))
-  const except = tools.map(({ ref }) => ref).filter((ref) => !given.has(ref))
+function boundsOf({ tools }: Loadout, allowedTools: Loadout): Pick<Narrowing, 'only' | 'except'> {
+  const allowedRefs = new Set(allowedTools.tools.map(({ ref }) => ref))
+  const except = tools.map(({ ref }) => ref).filter((ref) => !allowedRefs.has(ref))
   if (except.length === 0) return {}
-  return except.length <= given.size ? { except } : { only: [...given] }
+  return except.length <= allowedRefs.size ? { except } : { only: [...allowedRefs] }
 }
 
 const isAgainst = ({ speaks }: Reason) => speaks === 'against'
@@ -103,33 +103,33 @@ export function functionsOf({ tools, entries }: Loadout, program: string): Funct
   for (const [ref, { object, name, aliases }] of codeNames([...tools, ...denied], { reserved: BUILT_IN })) {
     if (!program.includes(object)) continue
     functions[object] ??= {}
-    for (const one of [name, ...aliases]) functions[object][one] = ref
+    for (const alias of [name, ...aliases]) functions[object][alias] = ref
   }
   return functions
 }
 
 /** What a run of a program does. */
-export function createProgramWork(parts: ProgramDeps): RunWork {
+export function createProgramWork(deps: ProgramDeps): RunWork {
   return async (run) => {
-    const kept = run.input as unknown as KeptProgram
-    if (kept.body === undefined) return unreadable(kept)
-    const { only, except } = kept
+    const stored = run.input as unknown as StoredProgram
+    if (stored.body === undefined) return unreadable(stored)
+    const { only, except } = stored
     const { userId, threadId } = run
-    const own = await parts.loadouts.resolve({ userId, threadId }, { narrow: { only, except } })
-    const loadout = narrow(own, kept.bounds ?? {})
+    const own = await deps.loadouts.resolve({ userId, threadId }, { narrow: { only, except } })
+    const loadout = narrow(own, stored.bounds ?? {})
     const bridge = createBridge(
       {
-        ...parts,
-        calls: withRules(parts.calls, kept.rules),
-        show: (entry, args) => shown(parts.audit, run, { entry, args }),
+        ...deps,
+        calls: withRules(deps.calls, stored.rules),
+        show: (entry, args) => redactForLog(deps.audit, run, { entry, args }),
         declare: declareIn(loadout.tools),
       },
-      { run, loadout, functions: kept.functions },
+      { run, loadout, functions: stored.functions },
     )
-    const { input, seed } = kept
-    const program = { source: kept.body, input, seed, now: run.startedAt.getTime() }
-    const limits = tighter(resolveLimits(parts.limits), kept.limits)
-    const execution = await parts.executor.execute(program, bridge, { limits, signal: run.signal })
+    const { input, seed } = stored
+    const program = { source: stored.body, input, seed, now: run.startedAt.getTime() }
+    const limits = tighter(resolveLimits(deps.limits), stored.limits)
+    const execution = await deps.executor.execute(program, bridge, { limits, signal: run.signal })
     if (execution.status === 'failed') bridge.abort()
     await bridge.settled()
     if (bridge.fault !== undefined) throw bridge.fault
@@ -137,7 +137,7 @@ export function createProgramWork(parts: ProgramDeps): RunWork {
   }
 }
 
-async function unreadable({ program: source, language }: KeptProgram): Promise<RunEnd> {
+async function unreadable({ program: source, language }: StoredProgram): Promise<RunEnd> {
   const read = await readProgram({ source, language })
   const { error } = read.ok
     ? { error: { code: 'syntax-error' as const, message: 'It could not be read.', action: '' } }
@@ -146,46 +146,46 @@ async function unreadable({ program: source, language }: KeptProgram): Promise<R
 }
 
 /** In full, by the name that it has in this program. */
-const declareIn = (carried: readonly LoadoutEntry[]) => {
-  const names = codeNames(carried, { reserved: BUILT_IN })
+const declareIn = (tools: readonly LoadoutEntry[]) => {
+  const names = codeNames(tools, { reserved: BUILT_IN })
   return async (entry: LoadoutEntry) =>
     declare([entry], { maxTokens: 4000, tokenizer: await tokenizerOf(), names }).text
 }
 
 /** Without secrets, as a log shows them; what takes time to know is left out. */
-function shown(
+function redactForLog(
   audit: Pick<CallAudit, 'show'>,
   { userId }: ActiveRun,
   { entry, args }: { entry: LoadoutEntry | undefined; args: JsonObject },
 ): JsonObject {
-  const shownArguments = audit.show({ userId, arguments: args }, { inputSchema: entry?.manifest.inputSchema } as never)
-  return shownArguments instanceof Promise ? {} : shownArguments
+  const redacted = audit.show({ userId, arguments: args }, { inputSchema: entry?.manifest.inputSchema } as never)
+  return redacted instanceof Promise ? {} : redacted
 }
 
 export function tighter(
-  most: Partial<ProgramLimits> = {},
+  ceiling: Partial<ProgramLimits> = {},
   wanted: Partial<Record<keyof ProgramLimits, number | undefined>> = {},
 ): Partial<ProgramLimits> {
-  const all = new Set([...Object.keys(most), ...Object.keys(wanted)]) as Set<keyof ProgramLimits>
+  const all = new Set([...Object.keys(ceiling), ...Object.keys(wanted)]) as Set<keyof ProgramLimits>
   const values = [...all].map(
-    (name) => [name, Math.min(most[name] ?? MOST, wanted[name] ?? most[name] ?? MOST)] as const,
+    (name) => [name, Math.min(ceiling[name] ?? UNLIMITED, wanted[name] ?? ceiling[name] ?? UNLIMITED)] as const,
   )
-  return Object.fromEntries(values.filter(([, value]) => value !== MOST))
+  return Object.fromEntries(values.filter(([, value]) => value !== UNLIMITED))
 }
-const MOST = Number.POSITIVE_INFINITY
+const UNLIMITED = Number.POSITIVE_INFINITY
 
 function endOf(execution: Execution): RunEnd {
   const { logs, usage } = execution
-  const told = { logs, usage: { ...usage } }
-  if (execution.status === 'completed') return { status: 'completed', output: execution.value, ...told }
+  const report = { logs, usage: { ...usage } }
+  if (execution.status === 'completed') return { status: 'completed', output: execution.value, ...report }
   if (execution.status === 'paused') return { status: 'paused', logs }
-  return { ...failed(execution.error), ...told }
+  return { ...failed(execution.error), ...report }
 }
 
 function failed({ code, message, line, stack }: ProgramError, action?: string): RunEnd & { status: 'failed' } {
   // What cannot be read says so itself, with the column.
-  const isTold = line === undefined || message.includes(`(line ${line},`)
-  const where = isTold ? '' : ` (line ${line})`
+  const hasPosition = line === undefined || message.includes(`(line ${line},`)
+  const where = hasPosition ? '' : ` (line ${line})`
   const error = new HostError('program-failed', { detail: `${message}${where}`, ...(action ? { action } : {}) })
   const about = { reason: code, ...(line === undefined ? {} : { line }), ...(stack === undefined ? {} : { stack }) }
   return { status: 'failed', error, about }

@@ -30,12 +30,12 @@ export function quickjs({ isolation = 'thread', spares = 2, most = 32, timeoutMs
   const wasmFile = fileURLToPath(import.meta.resolve('quickjs-wasi/quickjs.wasm'))
   if (isolation === 'thread') {
     const pool = new SandboxPool({ open: threadsOf(wasmFile), spares, most, reuse: true })
-    return asAsked(executorOf('quickjs', pool), limits)
+    return inCallerContext(executorOf('quickjs', pool), limits)
   }
   const processes = createProcesses({ bubblewrap: isolation === 'bubblewrap', wasmFile })
   const executor = executorOf('quickjs', new SandboxPool({ open: processes.open, spares, most, reuse: false }))
   return {
-    ...asAsked(executor, limits),
+    ...inCallerContext(executor, limits),
     async close() {
       await executor.close()
       await processes.close()
@@ -44,14 +44,14 @@ export function quickjs({ isolation = 'thread', spares = 2, most = 32, timeoutMs
 }
 
 /** A sandbox is opened once and serves many: what a program calls belongs to who asked for the program, not for the sandbox. */
-function asAsked(executor: Executor, limits: Partial<ProgramLimits>): Executor {
+function inCallerContext(executor: Executor, limits: Partial<ProgramLimits>): Executor {
   return {
     ...executor,
     limits,
     execute(program, bridge, options) {
-      const asker = AsyncLocalStorage.snapshot()
+      const runInCaller = AsyncLocalStorage.snapshot()
       const { owner, depth, functions } = bridge
-      const call: Bridge['call'] = (made) => asker(() => bridge.call(made))
+      const call: Bridge['call'] = (made) => runInCaller(() => bridge.call(made))
       return executor.execute(
         program,
         { owner, depth, functions, call },

@@ -44,7 +44,7 @@ export interface RunCodeDeps {
   /** Runs a program until it is over or stands. */
   run(
     scope: ProgramScope,
-    given: unknown,
+    input: unknown,
     options: { signal?: AbortSignal | undefined; isInside: boolean },
   ): Promise<RunView>
 }
@@ -52,20 +52,20 @@ export interface RunCodeDeps {
 const readInput = z.strictObject({ run: z.string().max(100) })
 
 export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer'] {
-  const start = async ({ userId, threadId, runId, arguments: given, signal, loadout: carried, rules }: ToolCall) => {
+  const start = async ({ userId, threadId, runId, arguments: input, signal, loadout: allowedTools, rules }: ToolCall) => {
     // A run that calls it waits for it.
-    const scope = { userId, threadId, carried, rules }
-    const found = await run(scope, given, { signal, isInside: runId !== undefined })
+    const scope = { userId, threadId, allowedTools, rules }
+    const found = await run(scope, input, { signal, isInside: runId !== undefined })
     if (!signal?.aborted || FINISHED.has(found.status)) return outcomeOf(found)
     // Who gave up the call gave up the program.
     await engine.cancel(userId, found.id)
     return failed(new HostError('cancelled'))
   }
-  const read = async ({ userId, threadId, arguments: given, signal }: ToolCall) => {
-    const { run: runId } = parse(readInput, given)
-    const { kind, threadId: of } = await engine.get(userId, runId)
+  const read = async ({ userId, threadId, arguments: input, signal }: ToolCall) => {
+    const { run: runId } = parse(readInput, input)
+    const { kind, threadId: programThreadId } = await engine.get(userId, runId)
     // A model reads what was begun where it is, and nothing else.
-    if (kind !== 'program' || of !== threadId) throw noRun()
+    if (kind !== 'program' || programThreadId !== threadId) throw noRun()
     const found = await engine.settled(userId, runId, { signal })
     return isSuspended(found.status) ? outcomeOf(found) : failed(new HostError('cancelled'))
   }
@@ -88,12 +88,12 @@ export function outcomeOf(run: RunView): CallOutcome {
     const text = typeof output === 'string' ? output : JSON.stringify(output)
     return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { ...about, value: output } }
   }
-  const text = [tellOf(run), ...lastWords(run)].join('\n')
+  const text = [statusMessage(run), ...lastLogs(run)].join('\n')
   const status = run.status === 'failed' || run.status === 'cancelled' ? 'tool-error' : 'ok'
   return { status, content: [{ type: 'text', text }], structuredContent: about }
 }
 
-function tellOf({ id, status, error, steps }: RunView): string {
+function statusMessage({ id, status, error, steps }: RunView): string {
   if (status === 'paused') {
     const refs = steps.filter((step) => step.status === 'paused').map((step) => (step.request as { ref?: string })?.ref)
     return `The program waits for a person to allow ${refs.join(', ')}, and then goes on by itself. What came of it: ${readBy(id)}.`
@@ -106,5 +106,5 @@ function tellOf({ id, status, error, steps }: RunView): string {
 
 const readBy = (id: string) => `run_code({ run: "${id}" })`
 
-const lastWords = ({ logs }: RunView) =>
+const lastLogs = ({ logs }: RunView) =>
   logs.length === 0 ? [] : ['It logged last:', ...logs.slice(-LAST_LINES).map(({ text }) => text.slice(0, 500))]

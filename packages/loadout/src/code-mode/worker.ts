@@ -42,8 +42,8 @@ export function worker({ wasm, spares = 1, most = 8, open = openWorker }: Worker
 const openWorker = () =>
   new Worker(new URL('./worker-guest.ts', import.meta.url), { type: 'module', name: 'loadout-program' })
 
-async function prepare(given: WorkerOptions['wasm']): Promise<WorkerStart> {
-  const wasm = new Uint8Array(typeof given === 'function' ? await given() : given)
+async function prepare(source: WorkerOptions['wasm']): Promise<WorkerStart> {
+  const wasm = new Uint8Array(typeof source === 'function' ? await source() : source)
   const module = await WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_LIMITS.memoryBytes)))
   return { wasm, module, stackBytes: STACK_BYTES }
 }

@@ -187,7 +187,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     app,
     functions,
     runsCode: options.executor !== undefined,
-    known: (userId) => loadouts.resolve({ userId }, { background: true }),
+    resolveLoadout: (userId) => loadouts.resolve({ userId }, { background: true }),
   })
   const definitions = sourcesOf(options)
   const registry: Registry = createRegistry({

@@ -37,7 +37,7 @@ import type { RunLimits } from '../workflow/preflight/context.ts'
 import { type PreflightScope, preflight } from '../workflow/preflight/preflight.ts'
 import { createWorkflowWork } from '../workflow/run/execute-run.ts'
 import { forgetToolkits } from '../workflow/run-snapshot.ts'
-import { createGivenTransports } from '../workflow/run-transports.ts'
+import { createRunTransports } from '../workflow/run-transports.ts'
 import { progressOf } from '../workflow/watch/node-states.ts'
 import { createWorkflows, type Workflows } from '../workflow/workflows.ts'
 import type { ServiceOptions } from './service-options.ts'
@@ -98,7 +98,7 @@ export function createRuns(parts: RunDeps, options: ServiceOptions): HostRuns {
       // It has no context, nor that of somebody else whose end made room for it.
       ...(program ? { program: (run) => around(undefined, () => program(run)) } : {}),
     },
-    async isAnswered(userId, ids) {
+    async hasAnswer(userId, ids) {
       for (const id of ids) if ((await approvals.get(userId, id)).status !== 'pending') return true
       return false
     },
@@ -177,14 +177,14 @@ export function createHostWorkflows(
     agentCeiling: agent?.ceiling?.bind(agent),
     can: { programs: executor !== undefined, agents: agent !== undefined },
   }
-  const transports = createGivenTransports()
+  const transports = createRunTransports()
   const before = (plan: Plan, scope: PreflightScope) => preflight(look, plan, scope)
   const work = createWorkflowWork({
     ...parts,
     transports,
     executor,
     agent,
-    around,
+    runInContext: around,
     limits: { ...executor?.limits, ...programs?.limits },
     preflight: before,
   })

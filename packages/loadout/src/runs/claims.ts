@@ -26,24 +26,24 @@ export interface ClaimDeps {
 }
 
 export class Claims {
-  readonly #parts: ClaimDeps
-  readonly #places: RunSlots
+  readonly #deps: ClaimDeps
+  readonly #slots: RunSlots
   readonly #onFree: () => void
   /** Between the row and the work. */
   readonly #underWay = new Set<string>()
 
-  constructor(parts: ClaimDeps, atOnce: number, onFree: () => void) {
-    this.#parts = parts
-    this.#places = new RunSlots(atOnce)
+  constructor(deps: ClaimDeps, atOnce: number, onFree: () => void) {
+    this.#deps = deps
+    this.#slots = new RunSlots(atOnce)
     this.#onFree = onFree
   }
 
   hasRoom(userId: string): boolean {
-    return this.#places.hasRoom(userId)
+    return this.#slots.hasRoom(userId)
   }
 
   next(): Pick<RunRow, 'userId' | 'runId'> | undefined {
-    return this.#places.next()
+    return this.#slots.next()
   }
 
   isUnderWay(runId: string): boolean {
@@ -58,15 +58,15 @@ export class Claims {
   /** One that is new, ours from the first where there is room: whoever hears of it before that would take it. */
   async make(fresh: RunRow, isInside: boolean): Promise<Claim | undefined> {
     // Who waits for it holds a place already.
-    const place = isInside ? () => {} : this.#places.take(fresh)
-    if (!place) return undefined
-    const release = await this.#held(place)
+    const releaseSlot = isInside ? () => {} : this.#slots.take(fresh)
+    if (!releaseSlot) return undefined
+    const release = await this.#withLease(releaseSlot)
     this.#underWay.add(fresh.runId)
     return { row: { ...fresh, ...this.#ours() }, release }
   }
 
   wait(run: RunRow): void {
-    this.#places.wait(run)
+    this.#slots.wait(run)
     // A place may have come free before it waited.
     this.#onFree()
   }
@@ -75,17 +75,18 @@ export class Claims {
   async claim(run: RunRow): Promise<Claim | undefined> {
     const { userId, runId } = run
     if (this.#underWay.has(runId)) return undefined
-    const place = this.#places.take(run)
-    if (!place) {
-      this.#places.wait(run)
+    const releaseSlot = this.#slots.take(run)
+    if (!releaseSlot) {
+      this.#slots.wait(run)
       return undefined
     }
     this.#underWay.add(runId)
-    let [release, row]: [typeof place, RunRow | undefined] = [place, undefined]
+    let release = releaseSlot
+    let row: RunRow | undefined
     try {
-      release = await this.#held(place)
+      release = await this.#withLease(releaseSlot)
       const change = { set: this.#ours(), where: { status: 'queued' as const, leaseOwner: null } }
-      row = await this.#parts.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
+      row = await this.#deps.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
       return row && { row, release }
     } finally {
       if (!row) {
@@ -96,15 +97,15 @@ export class Claims {
   }
 
   /** The place, with others that see this process as alive. */
-  async #held(place: () => void): Promise<() => void> {
+  async #withLease(releaseSlot: () => void): Promise<() => void> {
     const leave = () => {
-      place()
+      releaseSlot()
       this.#onFree()
     }
     try {
-      const letGo = await this.#parts.presence.acquire()
+      const releaseLease = await this.#deps.presence.acquire()
       return () => {
-        letGo()
+        releaseLease()
         leave()
       }
     } catch (error) {
@@ -114,7 +115,7 @@ export class Claims {
   }
 
   #ours() {
-    const { processId } = this.#parts.presence
+    const { processId } = this.#deps.presence
     return { status: 'running' as const, leaseOwner: processId, leaseUntil: null, updatedAt: new Date() }
   }
 }
@@ -156,18 +157,18 @@ export function findOrphaned(
 }
 
 /** Of the newest that wait, those whose answer is there: its wake was lost with its process, or could not be written. */
-export async function answeredRuns(
+export async function findResumable(
   storage: Storage,
-  isAnswered: (userId: string, approvalIds: readonly string[]) => Promise<boolean>,
+  hasAnswer: (userId: string, ids: readonly string[]) => Promise<boolean>,
 ): Promise<RunRow[]> {
   const newest = { where: { status: 'paused' as const }, order: 'desc' as const, limit: PAGE }
-  const answered: RunRow[] = []
+  const resumable: RunRow[] = []
   for (const row of await storage.transaction({ caller }, (tx) => tx.list('runs', newest))) {
     const { userId, runId } = row
     const where = { userId, runId, status: 'paused' as const }
     const steps = await storage.transaction({ userId }, (tx) => tx.list('steps', { where }))
-    const asked = steps.flatMap((step) => waitsOf(step).approvalId ?? [])
-    if (asked.length > 0 && (await isAnswered(userId, asked))) answered.push(row)
+    const approvalIds = steps.flatMap((step) => waitsOf(step).approvalId ?? [])
+    if (approvalIds.length > 0 && (await hasAnswer(userId, approvalIds))) resumable.push(row)
   }
-  return answered
+  return resumable
 }

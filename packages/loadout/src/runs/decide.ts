@@ -11,7 +11,7 @@
 import type { StepRow } from '../schema/records/run.ts'
 
 /** A number, from 0, where steps follow one another; a name without blanks where they do not. */
-export type StepKey = { seq: number; place?: undefined } | { place: string; seq?: undefined }
+export type StepKey = { seq: number; path?: undefined } | { path: string; seq?: undefined }
 
 export type StepRequest = StepKey & {
   /** What it is, and with what: the same step has the same key. */
@@ -30,16 +30,16 @@ export type StepDecision =
   | { do: 'unknown' }
   | { do: 'drift'; detail: string }
 
-export function decide(known: StepRow | undefined, { key, kind, repeatable }: StepRequest): StepDecision {
-  if (!known) return { do: 'execute' }
-  if (known.key !== key || known.kind !== kind)
+export function decide(recorded: StepRow | undefined, { key, kind, repeatable }: StepRequest): StepDecision {
+  if (!recorded) return { do: 'execute' }
+  if (recorded.key !== key || recorded.kind !== kind)
     return {
       do: 'drift',
-      detail: `Step ${known.seq} was ${known.kind} ${nameOf(known.key)}, and now is ${kind} ${nameOf(key)}.`,
+      detail: `Step ${recorded.seq} was ${recorded.kind} ${nameOf(recorded.key)}, and now is ${kind} ${nameOf(key)}.`,
     }
-  if (known.status === 'completed' || known.status === 'failed') return { do: 'replay' }
-  if (known.status === 'paused') return { do: 'ask-again' }
-  if (known.status === 'outcome-unknown') return { do: 'unknown' }
+  if (recorded.status === 'completed' || recorded.status === 'failed') return { do: 'replay' }
+  if (recorded.status === 'paused') return { do: 'ask-again' }
+  if (recorded.status === 'outcome-unknown') return { do: 'unknown' }
   return repeatable ? { do: 'execute' } : { do: 'unknown' }
 }
 

@@ -8,11 +8,11 @@ import { isAlive } from '../processes/heartbeat.ts'
 import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { createRowChanges, type RowChanges } from '../storage/watch-row.ts'
-import { answeredRuns, type Claim, type ClaimDeps, Claims, findOrphaned } from './claims.ts'
+import { type Claim, type ClaimDeps, Claims, findOrphaned, findResumable } from './claims.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
 import { abandonedResult, EXTERNAL_OWNER } from './provider/provider-rows.ts'
 import { type ReaderDeps, RunReader } from './run-reader.ts'
-import { CANCELLED, endOf, FINISHED, finalStatus, newRun, noRun, QUEUED, takenStep, viewOf } from './run-rows.ts'
+import { CANCELLED, endOf, FINISHED, finalStatus, newRun, noRun, QUEUED, reuseStep, viewOf } from './run-rows.ts'
 import { StepLog } from './step-log.ts'
 
 export interface EmbeddedDeps extends WorkDeps, ClaimDeps, ReaderDeps {
@@ -29,8 +29,8 @@ const CHECK_MS = 100
 /** Answers wake runs by themselves: what was missed is looked for less often. */
 const LOOKS_AT_PAUSED = 3
 
-export function createEmbeddedEngine(parts: EmbeddedDeps): Engine {
-  return new EmbeddedEngine(parts)
+export function createEmbeddedEngine(deps: EmbeddedDeps): Engine {
+  return new EmbeddedEngine(deps)
 }
 
 interface Active extends Claim {
@@ -48,7 +48,7 @@ interface Active extends Claim {
 
 class EmbeddedEngine implements Engine {
   readonly name = 'embedded'
-  readonly #parts: EmbeddedDeps
+  readonly #deps: EmbeddedDeps
   readonly #active = new Map<string, Active>()
   readonly #claims: Claims
   readonly #changes: RowChanges
@@ -64,19 +64,19 @@ class EmbeddedEngine implements Engine {
   #looks = 0
   #after: string | undefined
 
-  constructor(parts: EmbeddedDeps) {
-    this.#parts = parts
-    this.#claims = new Claims(parts, parts.atOnce ?? AT_ONCE, () => void this.#serve().catch(() => {}))
-    this.#changes = createRowChanges(parts.storage, 'runs', ({ userId, id }) => this.#changed(userId, id))
-    this.#reader = new RunReader(parts, this.#changes)
+  constructor(deps: EmbeddedDeps) {
+    this.#deps = deps
+    this.#claims = new Claims(deps, deps.atOnce ?? AT_ONCE, () => void this.#serve().catch(() => {}))
+    this.#changes = createRowChanges(deps.storage, 'runs', ({ userId, id }) => this.#changed(userId, id))
+    this.#reader = new RunReader(deps, this.#changes)
   }
 
   async start(run: NewRun): Promise<RunView> {
     if (this.#isClosed) throw new HostError('shutting-down')
     const fresh = newRun(run)
-    const steps = (run.steps ?? []).map((step) => takenStep(fresh, step))
-    const mine = await this.#claims.make(fresh, run.isInside === true)
-    const { row } = mine ?? { row: fresh }
+    const steps = (run.steps ?? []).map((step) => reuseStep(fresh, step))
+    const claim = await this.#claims.make(fresh, run.isInside === true)
+    const { row } = claim ?? { row: fresh }
     // The others hear of it, and so would this one.
     this.#starting.add(row.runId)
     try {
@@ -84,12 +84,12 @@ class EmbeddedEngine implements Engine {
         await tx.insert('runs', row)
         if (steps.length > 0) await tx.insertAll('steps', steps)
       })
-      if (mine) this.#begin(mine, steps, run.signal)
+      if (claim) this.#begin(claim, steps, run.signal)
       else this.#claims.wait(row)
       return viewOf(row, steps)
     } catch (error) {
       this.#claims.done(row.runId)
-      mine?.release()
+      claim?.release()
       throw error
     } finally {
       this.#starting.delete(row.runId)
@@ -119,9 +119,9 @@ class EmbeddedEngine implements Engine {
   }
 
   async cancel(userId: string, runId: string): Promise<RunView> {
-    await cancelRun(this.#parts.storage, { userId, runId })
+    await cancelRun(this.#deps.storage, { userId, runId })
     this.#active.get(runId)?.controller.abort(new HostError('cancelled'))
-    await this.#parts.onOver?.(userId, runId)
+    await this.#deps.onOver?.(userId, runId)
     return this.get(userId, runId)
   }
 
@@ -133,7 +133,7 @@ class EmbeddedEngine implements Engine {
 
   async open(): Promise<void> {
     await this.#changes.open()
-    this.#timer ??= setInterval(() => void this.#look().catch(() => {}), this.#parts.lookMs ?? LOOK_MS)
+    this.#timer ??= setInterval(() => void this.#look().catch(() => {}), this.#deps.lookMs ?? LOOK_MS)
     if (typeof this.#timer === 'object' && 'unref' in this.#timer) this.#timer.unref()
     await this.#look()
   }
@@ -158,7 +158,7 @@ class EmbeddedEngine implements Engine {
   }
 
   #user<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#parts.storage.transaction({ userId }, work)
+    return this.#deps.storage.transaction({ userId }, work)
   }
 
   /** A row changed, here or elsewhere. */
@@ -204,20 +204,20 @@ class EmbeddedEngine implements Engine {
 
   /** Works on it, where nobody else does. */
   async #take(row: RunRow): Promise<void> {
-    if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null || !this.#parts.works[row.kind]) return
+    if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null || !this.#deps.works[row.kind]) return
     const active = this.#active.get(row.runId)
     if (active) {
       active.again = true
       return
     }
-    const mine = await this.#claims.claim(row)
-    if (!mine) return
+    const claim = await this.#claims.claim(row)
+    if (!claim) return
     try {
       const { steps } = await this.#reader.read(row.userId, row.runId)
-      this.#begin(mine, steps, undefined)
+      this.#begin(claim, steps, undefined)
     } catch (error) {
       this.#claims.done(row.runId)
-      mine.release()
+      claim.release()
       throw error
     }
   }
@@ -232,10 +232,10 @@ class EmbeddedEngine implements Engine {
     const active: Active = { row, release: leave, controller, done: Promise.resolve(), stopped }
     this.#active.set(row.runId, active)
     this.#claims.done(row.runId)
-    active.done = executeRun(this.#parts, active, steps)
-      .then(({ isOver, isAnswered }) => {
+    active.done = executeRun(this.#deps, active, steps)
+      .then(({ isOver, hasAnswer }) => {
         active.isOver = isOver
-        return isAnswered ? this.wake(row.userId, row.runId) : undefined
+        return hasAnswer ? this.wake(row.userId, row.runId) : undefined
       })
       .catch(() => {})
       .finally(() => {
@@ -250,8 +250,8 @@ class EmbeddedEngine implements Engine {
   async #serve(): Promise<void> {
     for (let next = this.#claims.next(); next && !this.#isClosed; next = this.#claims.next()) {
       const { userId, runId } = next
-      const left = await this.#user(userId, (tx) => tx.get('runs', runId))
-      if (left) await this.#take(left)
+      const row = await this.#user(userId, (tx) => tx.get('runs', runId))
+      if (row) await this.#take(row)
     }
     if (this.#isClosed || !this.#hasLeft) return
     this.#hasLeft = false
@@ -268,13 +268,12 @@ class EmbeddedEngine implements Engine {
 
   /** Its process is gone; or it is ours by its row alone, because its end could not be written. */
   async #isLeft(tx: Transaction, { runId, leaseOwner }: RunRow): Promise<boolean> {
-    if (leaseOwner === this.#parts.presence.processId)
-      return !this.#active.has(runId) && !this.#claims.isUnderWay(runId)
+    if (leaseOwner === this.#deps.presence.processId) return !this.#active.has(runId) && !this.#claims.isUnderWay(runId)
     return !(leaseOwner && (await isAlive(tx, leaseOwner)))
   }
 
   async #lookAround(): Promise<void> {
-    const { storage } = this.#parts
+    const { storage } = this.#deps
     const { queued, freed, after } = await findOrphaned(storage, (tx, row) => this.#isLeft(tx, row), this.#after)
     this.#after = after
     for (const { runId, userId, status, leaseOwner } of freed) {
@@ -284,7 +283,7 @@ class EmbeddedEngine implements Engine {
     }
     for (const row of queued) await this.#take(row)
     if (this.#looks++ % LOOKS_AT_PAUSED !== 0) return
-    for (const { userId, runId } of await answeredRuns(storage, this.#parts.isAnswered)) await this.wake(userId, runId)
+    for (const { userId, runId } of await findResumable(storage, this.#deps.hasAnswer)) await this.wake(userId, runId)
   }
 }
 
@@ -299,37 +298,41 @@ export interface WorkDeps {
   /** What runs of a kind do. */
   works: Partial<Record<RunRow['kind'], RunWork>>
   /** Whether one of these questions has its answer by now. */
-  isAnswered(userId: string, approvalIds: readonly string[]): Promise<boolean>
+  hasAnswer(userId: string, approvalIds: readonly string[]): Promise<boolean>
   /** It is over: what it waits for is of no use any more. */
   onOver?: ((userId: string, runId: string) => Promise<void>) | undefined
 }
 
-export interface Claimed {
+export interface ClaimedRun {
   row: RunRow
   controller: AbortController
 }
 
-export interface WorkedOn {
+export interface WorkResult {
   /** Nothing changes it any more. */
   isOver: boolean
   /** It is to be woken at once: it waits, and has its answer. */
-  isAnswered: boolean
+  hasAnswer: boolean
 }
 
-export async function executeRun(parts: WorkDeps, claimed: Claimed, recorded: readonly StepRow[]): Promise<WorkedOn> {
+export async function executeRun(
+  deps: WorkDeps,
+  claimed: ClaimedRun,
+  recorded: readonly StepRow[],
+): Promise<WorkResult> {
   const { row, controller } = claimed
   const { signal } = controller
   const onLost = () => controller.abort(new HostError('run-lost'))
-  const log = new StepLog({ storage: parts.storage, run: row, recorded, signal, onLost })
+  const log = new StepLog({ storage: deps.storage, run: row, recorded, signal, onLost })
   const { runId, userId, inputJson: input, createdAt: startedAt } = row
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
-  const work = parts.works[row.kind] as RunWork
+  const work = deps.works[row.kind] as RunWork
   // Given up before it began: it does not begin.
   const end = signal.aborted
     ? failedBy(signal.reason)
     : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
   await log.flush().catch(() => {})
-  return endRun(parts, log, { row, end, signal })
+  return endRun(deps, log, { row, end, signal })
 }
 
 interface Ending {
@@ -338,24 +341,24 @@ interface Ending {
   signal: AbortSignal
 }
 
-async function endRun(parts: WorkDeps, log: StepLog, { row, end, signal }: Ending): Promise<WorkedOn> {
+async function endRun(deps: WorkDeps, log: StepLog, { row, end, signal }: Ending): Promise<WorkResult> {
   const { userId, runId, leaseOwner } = row
   const code = HostError.is(signal.reason) ? signal.reason.code : undefined
   // Somebody else has it, or it was cancelled: nothing of this counts.
-  if (signal.aborted && code === 'run-lost') return { isOver: false, isAnswered: false }
+  if (signal.aborted && code === 'run-lost') return { isOver: false, hasAnswer: false }
   const isHandedOn = signal.aborted && code === 'shutting-down'
-  const told = signal.aborted ? CANCELLED() : endOf(finalStatus(log, end), log.waitsUntil)
+  const result = signal.aborted ? CANCELLED() : endOf(finalStatus(log, end), log.waitsUntil)
   const set = isHandedOn
     ? QUEUED()
-    : { ...told, ...(FINISHED.has(told.status ?? 'running') ? withoutToolkits(row) : {}) }
+    : { ...result, ...(FINISHED.has(result.status ?? 'running') ? withoutToolkits(row) : {}) }
   const change = { set, where: { leaseOwner, status: 'running' as const } }
-  const ended = await parts.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
+  const ended = await deps.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
   // Nobody comes back for an answer to what is over, nor for what it brought.
-  const isHeld = log.hasAsked || row.inputJson.transports !== undefined
+  const needsCleanup = log.hasAsked || row.inputJson.transports !== undefined
   const isOver = ended !== undefined && FINISHED.has(ended.status)
-  if (isOver && isHeld) await parts.onOver?.(userId, runId)
+  if (isOver && needsCleanup) await deps.onOver?.(userId, runId)
   // An answer that came before the row said that it waits has woken nobody.
-  return { isOver, isAnswered: ended?.status === 'paused' && (await parts.isAnswered(userId, log.approvals)) }
+  return { isOver, hasAnswer: ended?.status === 'paused' && (await deps.hasAnswer(userId, log.approvals)) }
 }
 
 /** What the call of a workflow brought is gone with its run, and its secrets in the same moment. */
@@ -399,17 +402,17 @@ export async function resolveUnknownStep(
       action: 'Look at the run: only a step that stands at outcome-unknown is decided.',
     })
   if (decision === 'repeat') await tx.delete('steps', step.stepId)
-  else await tx.update('steps', step.stepId, { set: await takenForFailed(tx, step) })
+  else await tx.update('steps', step.stepId, { set: await markedAsFailed(tx, step) })
   const more = await tx.list('steps', { where: { userId, runId, status: 'outcome-unknown' } })
   if (more.length > 0) return undefined
   return tx.update('runs', runId, { set: QUEUED(), where: { status: 'outcome-unknown' } })
 }
 
 /** Somebody said that it did not work: the program hears that, behind all that it heard before. */
-async function takenForFailed(tx: Transaction, step: StepRow): Promise<Partial<StepRow>> {
+async function markedAsFailed(tx: Transaction, step: StepRow): Promise<Partial<StepRow>> {
   const { userId, runId } = step
-  const all = await tx.list('steps', { where: { userId, runId }, limit: MAX_STEPS })
-  const orders = all.map(({ resultJson }) => (resultJson as { order?: number } | null)?.order ?? -1)
+  const steps = await tx.list('steps', { where: { userId, runId }, limit: MAX_STEPS })
+  const orders = steps.map(({ resultJson }) => (resultJson as { order?: number } | null)?.order ?? -1)
   const message = 'Nobody knows what came of it; it was taken for failed.'
   const resultJson = {
     order: Math.max(-1, ...orders) + 1,

@@ -21,7 +21,7 @@ export interface NewRun {
   workflowVersionId?: string | undefined
   input: JsonObject
   /** What of another run is taken over: completed, and not done again. */
-  steps?: readonly TakenStep[] | undefined
+  steps?: readonly ReusedStep[] | undefined
   /** A run that holds a place waits for it: it needs none of its own. */
   isInside?: boolean | undefined
   /** Given up where this is aborted before it was begun, or while it is worked on here. */
@@ -29,7 +29,7 @@ export interface NewRun {
 }
 
 /** A step of another run, as it is taken over. */
-export type TakenStep = Pick<
+export type ReusedStep = Pick<
   StepRow,
   'seq' | 'key' | 'kind' | 'status' | 'requestJson' | 'resultJson' | 'startedAt' | 'endedAt'
 >
@@ -43,7 +43,7 @@ export type StepOutcome =
 
 /** The run stands: for an answer, or because nobody knows. */
 export interface Suspended {
-  stands: 'paused' | 'outcome-unknown'
+  suspended: 'paused' | 'outcome-unknown'
 }
 
 /** What executes a step. */
@@ -60,9 +60,9 @@ export interface RunLog {
   /** Does a step, or gives what came of it before. Throws `run-drift` where the log has another at its place. */
   step(request: StepRequest, work: StepWork): Promise<StepOutcome>
   /** A log within this one: of a program that is a step of something larger. Its numbers begin at 0. */
-  within(place: string): RunLog
+  within(path: string): RunLog
   /** Whether it has a step at a place. */
-  has(place: string | number): boolean
+  has(path: string | number): boolean
   /** How many steps are in the log from before. */
   readonly recorded: number
   /** How many recorded results nobody asked for yet, where they have an order. */
@@ -82,13 +82,13 @@ export interface ActiveRun {
   log: RunLog
 }
 
-interface Told {
+interface RunReport {
   logs?: Json | undefined
   /** Toolkits that did not start, and that were left out. */
   toolkits?: RunToolkits | undefined
 }
 
-export type RunEnd = Told &
+export type RunEnd = RunReport &
   (
     | { status: 'completed'; output: Json; usage?: JsonObject | undefined }
     | {

@@ -23,12 +23,12 @@ it('a run view shows redacted input and bounded step output', async () => {
   expect(run.workflow).toEqual({ name: 'shown', id, version })
   expect(run.input).toEqual({ pin: expect.not.stringContaining('4711'), n: 3 })
   expect(run.definition?.nodes.map((node) => node.id)).toEqual(['two', 'long'])
-  const given = run.steps.filter((step) => step.kind === 'code')
-  expect(given.find((step) => (step.request as { node: string }).node === 'two')).toMatchObject({
+  const codeSteps = run.steps.filter((step) => step.kind === 'code')
+  expect(codeSteps.find((step) => (step.request as { node: string }).node === 'two')).toMatchObject({
     place: 'two',
     output: { n: 6 },
   })
-  const long = given.find((step) => (step.request as { node: string }).node === 'long')
+  const long = codeSteps.find((step) => (step.request as { node: string }).node === 'long')
   expect([long?.cut, String(long?.output).length]).toEqual([true, 16_000])
 })
 

@@ -5,23 +5,23 @@ import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { WorkflowDefinition } from '../schema/records/workflow.ts'
 
 /** What is kept of a run's beginning, by its kind. */
-interface Kept {
+interface StoredInput {
   program?: string
   definition?: WorkflowDefinition
   workflow?: { id: string; version: number }
   input?: Json
 }
 
-const keptOf = ({ inputJson }: RunRow) => inputJson as Kept
+const storedInput = ({ inputJson }: RunRow) => inputJson as StoredInput
 
 export function workflowOf(row: RunRow): Pick<RunView, 'workflow'> {
-  const { definition, workflow } = keptOf(row)
+  const { definition, workflow } = storedInput(row)
   return row.kind === 'workflow' && definition ? { workflow: { name: definition.name, ...workflow } } : {}
 }
 
 /** Too long for a list of runs. */
 export function beginningOf(row: RunRow): Pick<RunView, 'input' | 'definition' | 'program'> {
-  const { program, definition, input } = keptOf(row)
+  const { program, definition, input } = storedInput(row)
   return {
     ...(input === undefined || input === null ? {} : { input: withoutSecrets(input, definition?.input) }),
     ...(row.kind === 'workflow' && definition ? { definition } : {}),
@@ -44,18 +44,18 @@ export function outputs(): (step: StepRow) => { output?: Json; cut?: true } {
   return (step) => {
     if (step.status !== 'completed' || step.kind === 'names') return {}
     const { result } = (step.resultJson ?? {}) as { result?: { value?: Json } }
-    const value = givenBy(step, result?.value)
+    const value = outputValue(step, result?.value)
     if (value === undefined) return {}
     const text = JSON.stringify(value) ?? 'null'
-    const most = Math.min(MAX_OF_ONE, left)
-    left -= Math.min(text.length, most)
-    if (text.length <= most) return { output: value }
-    return most === 0 ? { cut: true } : { output: text.slice(0, most), cut: true }
+    const limit = Math.min(MAX_OF_ONE, left)
+    left -= Math.min(text.length, limit)
+    if (text.length <= limit) return { output: value }
+    return limit === 0 ? { cut: true } : { output: text.slice(0, limit), cut: true }
   }
 }
 
 /** A program's step has what it said beside what it gave. */
-function givenBy({ kind }: StepRow, value: Json): Json {
+function outputValue({ kind }: StepRow, value: Json): Json {
   const isProgram = kind === 'code' && typeof value === 'object' && value !== null && 'logs' in value
   return isProgram ? (value as { value?: Json }).value : value
 }

@@ -27,13 +27,13 @@ export interface ReaderDeps {
 }
 
 export class RunReader {
-  readonly #parts: ReaderDeps
+  readonly #deps: ReaderDeps
   readonly #storage: Storage
   readonly #changes: Pick<RowChanges, 'next'>
 
-  constructor(parts: ReaderDeps, changes: Pick<RowChanges, 'next'>) {
-    this.#parts = parts
-    this.#storage = parts.storage
+  constructor(deps: ReaderDeps, changes: Pick<RowChanges, 'next'>) {
+    this.#deps = deps
+    this.#storage = deps.storage
     this.#changes = changes
   }
 
@@ -47,7 +47,7 @@ export class RunReader {
 
   async get(userId: string, runId: string): Promise<RunView> {
     const { row, steps } = await this.read(userId, runId)
-    return { ...viewOf(row, steps), ...(await this.#parts.progressOf?.(row, steps)) }
+    return { ...viewOf(row, steps), ...(await this.#deps.progressOf?.(row, steps)) }
   }
 
   async list(userId: string, page: Parameters<Engine['list']>[1] = {}): Promise<RunView[]> {

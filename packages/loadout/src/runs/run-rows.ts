@@ -4,10 +4,10 @@ import { ERRORS, HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/records/run.ts'
-import type { NewRun, RunEnd, TakenStep } from './engine.ts'
+import type { NewRun, ReusedStep, RunEnd } from './engine.ts'
 import { beginningOf, outputs, workflowOf } from './redacted-run.ts'
 import { stepName, waitsOf } from './step-log.ts'
-import { keepable } from './storable-json.ts'
+import { toStorableJson } from './storable-json.ts'
 
 export const FINISHED: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed', 'cancelled'])
 /** It does nothing until something comes from outside. */
@@ -23,7 +23,7 @@ export function newRun({ runId = newId('run'), userId, kind, threadId, workflowV
     threadId: threadId ?? null,
     workflowVersionId: workflowVersionId ?? null,
     status: 'queued',
-    inputJson: keepable(input) as JsonObject,
+    inputJson: toStorableJson(input) as JsonObject,
     outputJson: null,
     errorJson: null,
     leaseOwner: null,
@@ -34,7 +34,7 @@ export function newRun({ runId = newId('run'), userId, kind, threadId, workflowV
 }
 
 /** A step of another run, as this one's own. */
-export const takenStep = ({ userId, runId }: RunRow, step: TakenStep): StepRow => ({
+export const reuseStep = ({ userId, runId }: RunRow, step: ReusedStep): StepRow => ({
   ...step,
   stepId: newId('step'),
   userId,
@@ -51,13 +51,13 @@ export function endOf(end: RunEnd, until: Date | undefined): Partial<RunRow> {
     leaseOwner: null,
     leaseUntil: until ?? null,
     updatedAt: new Date(),
-    outputJson: keepable({ ...value, ...usage, ...(end.toolkits ? { toolkits: end.toolkits } : {}), logs }),
+    outputJson: toStorableJson({ ...value, ...usage, ...(end.toolkits ? { toolkits: end.toolkits } : {}), logs }),
     errorJson: end.status === 'failed' ? errorOf(end.error, end.about) : null,
   }
 }
 
 function errorOf({ code, message, action }: HostError, about: JsonObject = {}): JsonObject {
-  return keepable({ ...about, code, message, action }) as JsonObject
+  return toStorableJson({ ...about, code, message, action }) as JsonObject
 }
 
 interface Output {
@@ -70,9 +70,9 @@ interface Output {
 /** Without steps as a list has it. */
 export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
   const { value, usage, toolkits, logs = [] } = (row.outputJson ?? {}) as Output
-  const shown = stepViews(
+  const stepList = stepViews(
     row.kind,
-    (steps ?? []).map((step) => (FINISHED.has(row.status) ? unasked(row, step) : step)),
+    (steps ?? []).map((step) => (FINISHED.has(row.status) ? closePending(row, step) : step)),
   )
   return {
     id: row.runId,
@@ -87,8 +87,8 @@ export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
     logs,
     ...(usage === undefined ? {} : { usage }),
     ...toolkits,
-    steps: shown,
-    pending: shown.flatMap(pendingOf),
+    steps: stepList,
+    pending: stepList.flatMap(pendingOf),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   }
@@ -110,7 +110,7 @@ function pendingOf({ approvalId, request, place, kind }: RunView['steps'][number
 }
 
 /** Nobody is asked any more about what a run waited for that is over. */
-function unasked({ updatedAt: endedAt }: RunRow, step: StepRow): StepRow {
+function closePending({ updatedAt: endedAt }: RunRow, step: StepRow): StepRow {
   if (step.status !== 'paused') return step
   const error = { code: 'cancelled', message: 'The run was over before somebody answered.' }
   return { ...step, status: 'failed', resultJson: { result: { error } }, endedAt }
@@ -165,7 +165,7 @@ export interface PublicError {
 /** What it says itself to do comes before what is true of its code. */
 export function toPublicError({ code, message, data }: { code: string; message: string; data?: Json }): PublicError {
   const own = typeof data === 'object' && data !== null && 'action' in data ? data.action : undefined
-  const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].action : undefined
-  const action = typeof own === 'string' ? own : known
+  const defaultAction = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].action : undefined
+  const action = typeof own === 'string' ? own : defaultAction
   return { code, message, ...(action === undefined ? {} : { action }) }
 }

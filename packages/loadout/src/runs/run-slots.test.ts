@@ -23,7 +23,7 @@ const open = (atOnce: number) =>
     presence,
     atOnce,
     lookMs: 50,
-    isAnswered: async () => false,
+    hasAnswer: async () => false,
     works: {
       async program({ runId, userId, signal }) {
         working.push(userId)

@@ -11,19 +11,19 @@ type RunId = Pick<RunRow, 'userId' | 'runId'>
 const MAX_WAITING = 10_000
 
 export class RunSlots {
-  readonly #most: number
-  readonly #held = new Map<string, number>()
+  readonly #capacity: number
+  readonly #slotsByUser = new Map<string, number>()
   /** By user, in the order in which they came. */
   readonly #waiting = new Map<string, Set<string>>()
   #taken = 0
   #waits = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(capacity: number) {
+    this.#capacity = capacity
   }
 
   hasRoom(userId: string): boolean {
-    return hasFairShare(this.#held.get(userId) ?? 0, this.#most - this.#taken)
+    return hasFairShare(this.#slotsByUser.get(userId) ?? 0, this.#capacity - this.#taken)
   }
 
   /** How to leave it again; undefined where there is none. */
@@ -48,7 +48,7 @@ export class RunSlots {
   next(): RunId | undefined {
     let least: string | undefined
     for (const userId of this.#waiting.keys())
-      if (this.hasRoom(userId) && (least === undefined || this.#of(userId) < this.#of(least))) least = userId
+      if (this.hasRoom(userId) && (least === undefined || this.#slotsOf(userId) < this.#slotsOf(least))) least = userId
     if (least === undefined) return undefined
     const runs = this.#waiting.get(least) as Set<string>
     const [runId = ''] = runs
@@ -60,15 +60,15 @@ export class RunSlots {
     return { userId: least, runId }
   }
 
-  #of(userId: string): number {
-    return this.#held.get(userId) ?? 0
+  #slotsOf(userId: string): number {
+    return this.#slotsByUser.get(userId) ?? 0
   }
 
   #count(userId: string, more: number): void {
     this.#taken += more
-    const held = this.#of(userId) + more
-    if (held > 0) this.#held.set(userId, held)
-    else this.#held.delete(userId)
+    const slots = this.#slotsOf(userId) + more
+    if (slots > 0) this.#slotsByUser.set(userId, slots)
+    else this.#slotsByUser.delete(userId)
   }
 }
 
@@ -76,4 +76,4 @@ export class RunSlots {
  * Who shares places with others has at most twice as many as are left: alone two thirds of them, and whoever comes next
  * finds room at once. Pure, and the law of runs and of sandboxes.
  */
-export const hasFairShare = (held: number, free: number): boolean => held < 2 * free
+export const hasFairShare = (used: number, free: number): boolean => used < 2 * free

@@ -11,7 +11,7 @@ import type { RunRow, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { decide, type StepRequest } from './decide.ts'
 import type { RunLog, StepOutcome, StepResult, StepWork } from './engine.ts'
-import { keepable } from './storable-json.ts'
+import { toStorableJson } from './storable-json.ts'
 
 /** What is kept of a step that ended. */
 interface Ended {
@@ -39,7 +39,7 @@ export interface StepLogDeps {
 type Address = string | number
 
 export class StepLog implements RunLog {
-  readonly #parts: StepLogDeps
+  readonly #deps: StepLogDeps
   readonly #rows: Map<Address, StepRow>
   readonly #turns: Turns
   readonly #waits = new Map<string, Waits>()
@@ -50,10 +50,10 @@ export class StepLog implements RunLog {
   #flushing: Promise<void> | undefined
   #isUnknown = false
 
-  constructor(parts: StepLogDeps) {
-    this.#parts = parts
-    const { recorded } = parts
-    const isNamed = parts.run.kind === 'workflow'
+  constructor(deps: StepLogDeps) {
+    this.#deps = deps
+    const { recorded } = deps
+    const isNamed = deps.run.kind === 'workflow'
     this.#rows = new Map(recorded.map((step) => [isNamed ? stepName(step.key) : step.seq, step]))
     const ended = recorded.filter(hasEnded).map((step) => endedOf(step).order)
     this.#turns = new Turns(isNamed ? [] : ended)
@@ -73,7 +73,7 @@ export class StepLog implements RunLog {
 
   /** Whether questions of it are open, or were. */
   get hasAsked(): boolean {
-    return this.#waits.size > 0 || this.#parts.recorded.some(({ status }) => status === 'paused')
+    return this.#waits.size > 0 || this.#deps.recorded.some(({ status }) => status === 'paused')
   }
 
   get approvals(): string[] {
@@ -90,16 +90,16 @@ export class StepLog implements RunLog {
   }
 
   step(request: StepRequest, work: StepWork): Promise<StepOutcome> {
-    return this.#step(request, work, request.place === undefined ? this.#turns : undefined)
+    return this.#step(request, work, request.path === undefined ? this.#turns : undefined)
   }
 
-  has(place: string | number): boolean {
-    return this.#rows.has(place)
+  has(path: string | number): boolean {
+    return this.#rows.has(path)
   }
 
-  within(place: string): RunLog {
-    const inside = [...this.#rows].filter(([at]) => typeof at === 'string' && at.startsWith(`${place}/`))
-    const numbered = inside.filter(([at]) => /^\d+$/.test(String(at).slice(place.length + 1)))
+  within(path: string): RunLog {
+    const inside = [...this.#rows].filter(([at]) => typeof at === 'string' && at.startsWith(`${path}/`))
+    const numbered = inside.filter(([at]) => /^\d+$/.test(String(at).slice(path.length + 1)))
     const ended = numbered.map(([, row]) => row).filter(hasEnded)
     const turns = new Turns(ended.map((row) => endedOf(row).order))
     return {
@@ -107,35 +107,35 @@ export class StepLog implements RunLog {
       get unasked() {
         return turns.left
       },
-      has: (inner) => this.has(`${place}/${inner}`),
-      step: ({ seq, place: inner, ...rest }, work) =>
-        this.#step({ ...rest, place: `${place}/${inner ?? seq}` }, work, inner === undefined ? turns : undefined),
-      within: (inner) => this.within(`${place}/${inner}`),
+      has: (inner) => this.has(`${path}/${inner}`),
+      step: ({ seq, path: inner, ...rest }, work) =>
+        this.#step({ ...rest, path: `${path}/${inner ?? seq}` }, work, inner === undefined ? turns : undefined),
+      within: (inner) => this.within(`${path}/${inner}`),
     }
   }
 
   async #step(request: StepRequest, work: StepWork, turns: Turns | undefined): Promise<StepOutcome> {
-    const key = request.place === undefined ? request.key : `${request.place} ${request.key}`
-    const address = request.place ?? request.seq
-    const known = this.#rows.get(address)
-    const decision = decide(known, { ...request, key })
+    const key = request.path === undefined ? request.key : `${request.path} ${request.key}`
+    const address = request.path ?? request.seq
+    const existing = this.#rows.get(address)
+    const decision = decide(existing, { ...request, key })
     if (decision.do === 'drift') throw new HostError('run-drift', { detail: decision.detail })
-    if (decision.do === 'unknown') return this.#unknown(address, known as StepRow)
+    if (decision.do === 'unknown') return this.#unknown(address, existing as StepRow)
     if (decision.do === 'replay') {
-      const { order, at, result } = endedOf(known as StepRow)
-      await turns?.take(order, this.#parts.signal)
+      const { order, at, result } = endedOf(existing as StepRow)
+      await turns?.take(order, this.#deps.signal)
       return { ...result, at }
     }
-    const row = known ?? this.#newRow({ ...request, key }, work)
+    const row = existing ?? this.#newRow({ ...request, key }, work)
     const { approvalId } = decision.do === 'ask-again' ? waitsOf(row) : {}
     // Before anything is done that must not be done twice, the log knows of it.
     if (!request.repeatable || approvalId !== undefined) await this.#begin(address, row)
     const result = await work.execute({ stepId: row.stepId, approvalId })
-    this.#parts.signal.throwIfAborted()
+    this.#deps.signal.throwIfAborted()
     // What is inside it stands, and says so itself.
-    if ('stands' in result) return result
+    if ('suspended' in result) return result
     if ('pause' in result) return this.#pause(address, row, result.pause)
-    await turns?.all(this.#parts.signal)
+    await turns?.all(this.#deps.signal)
     return this.#end(address, row, result)
   }
 
@@ -146,7 +146,7 @@ export class StepLog implements RunLog {
   }
 
   #newRow({ seq, key, kind }: StepRequest, { request }: StepWork): StepRow {
-    const { runId, userId } = this.#parts.run
+    const { runId, userId } = this.#deps.run
     return {
       stepId: newId('step'),
       userId,
@@ -155,7 +155,7 @@ export class StepLog implements RunLog {
       key,
       kind,
       status: 'started',
-      requestJson: keepable(request),
+      requestJson: toStorableJson(request),
       resultJson: null,
       startedAt: new Date(),
       endedAt: null,
@@ -171,13 +171,13 @@ export class StepLog implements RunLog {
     this.#rows.set(address, row)
   }
 
-  async #end(address: Address, row: StepRow, given: StepResult): Promise<StepOutcome> {
+  async #end(address: Address, row: StepRow, outcome: StepResult): Promise<StepOutcome> {
     const at = Date.now()
-    const result = keepable(given) as StepResult
-    const kept: Ended = { order: this.#order++, at, result }
+    const result = toStorableJson(outcome) as StepResult
+    const ended: Ended = { order: this.#order++, at, result }
     const end = {
       status: 'value' in result ? ('completed' as const) : ('failed' as const),
-      resultJson: kept,
+      resultJson: ended,
       endedAt: new Date(at),
     }
     await this.#put(address, { ...row, ...end })
@@ -188,13 +188,13 @@ export class StepLog implements RunLog {
     const waits: Waits = { approvalId, until: until.getTime() }
     this.#waits.set(row.stepId, waits)
     await this.#put(address, { ...row, status: 'paused', resultJson: waits })
-    return { stands: 'paused' as const }
+    return { suspended: 'paused' as const }
   }
 
   async #unknown(address: Address, row: StepRow): Promise<StepOutcome> {
     this.#isUnknown = true
     await this.#put(address, { ...row, status: 'outcome-unknown' })
-    return { stands: 'outcome-unknown' }
+    return { suspended: 'outcome-unknown' }
   }
 
   /** Whether it was begun before decides whether it is there. */
@@ -213,7 +213,7 @@ export class StepLog implements RunLog {
     this.#flushing ??= this.#writing
       .then(() => this.#flush())
       .catch((error: unknown) => {
-        this.#parts.onLost()
+        this.#deps.onLost()
         throw error
       })
     return this.#flushing
@@ -223,7 +223,7 @@ export class StepLog implements RunLog {
     const changes = this.#batch
     this.#batch = []
     this.#flushing = undefined
-    const { storage, run } = this.#parts
+    const { storage, run } = this.#deps
     const { userId, runId, leaseOwner } = run
     const written = storage.transaction({ userId }, async (tx) => {
       const ours = { set: { updatedAt: new Date() }, where: { leaseOwner, status: 'running' as const } }
@@ -260,7 +260,7 @@ class Turns {
   /** Waits for the turn of one, and gives it to the next a moment later. */
   async take(order: number, signal: AbortSignal): Promise<void> {
     if (this.#orders[this.#next] !== order)
-      await waited((wake) => {
+      await waitFor((wake) => {
         this.#waiting.set(order, wake)
       }, signal)
     this.#next++
@@ -270,11 +270,11 @@ class Turns {
 
   /** Waits until all of them are out. */
   async all(signal: AbortSignal): Promise<void> {
-    if (this.left > 0) await waited((wake) => this.#done.push(wake), signal)
+    if (this.left > 0) await waitFor((wake) => this.#done.push(wake), signal)
   }
 }
 
-async function waited(listen: (wake: () => void) => void, signal: AbortSignal): Promise<void> {
+async function waitFor(listen: (wake: () => void) => void, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const stop = () => reject(signal.reason)
   if (signal.aborted) stop()

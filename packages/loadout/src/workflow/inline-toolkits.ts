@@ -33,30 +33,33 @@ export function readInlineToolkits({ principal, mcpServers = {}, rules }: Inline
     return { toolkits, errors: [] }
   } catch (error) {
     if (!HostError.is(error) || error.code !== 'invalid-input') throw error
-    return { toolkits: {}, errors: (error.errors ?? []).map(asSent) }
+    return { toolkits: {}, errors: (error.errors ?? []).map(withSentPath) }
   }
 }
 
 /** A context has toolkits; who calls sends `mcpServers`. */
-const asSent = ({ path, message }: FieldError): FieldError => ({
+const withSentPath = ({ path, message }: FieldError): FieldError => ({
   path: path.replace(/^toolkits(?=\.|$)/, 'mcpServers'),
   message,
 })
 
 /** What a run would bring, and the tools of it that were seen before: no server is looked at. */
-export async function knownOf(
+export async function previewInlineToolkits(
   { catalog }: { catalog: Pick<Catalog, 'tools'> },
   userId: string,
   toolkits: InlineToolkits,
 ): Promise<{ brings: Map<string, StoredToolkit>; offered: OfferedToolkit[] }> {
-  const all = await Promise.all(Object.values(toolkits).map((toolkit) => createEphemeralToolkit(toolkit, { userId })))
-  const known = all.length === 0 ? new Map() : await catalog.tools(userId, all, { asIs: true })
-  const offered = all.flatMap((stored) => {
+  const storedToolkits = await Promise.all(
+    Object.values(toolkits).map((toolkit) => createEphemeralToolkit(toolkit, { userId })),
+  )
+  const toolsByToolkit =
+    storedToolkits.length === 0 ? new Map() : await catalog.tools(userId, storedToolkits, { asIs: true })
+  const offered = storedToolkits.flatMap((stored) => {
     const { toolkit, tier, uscoId, enabled } = stored
-    const tools = known.get(uscoId) ?? []
+    const tools = toolsByToolkit.get(uscoId) ?? []
     if (tools.length === 0 || !enabled) return []
     const candidates = candidatesOf({ toolkit, tier, uscoId, tools })
     return [{ id: toolkit.id, tier, uscoId, candidates, from: { stored, tools } }]
   })
-  return { brings: new Map(all.map((one) => [one.toolkit.id, one])), offered }
+  return { brings: new Map(storedToolkits.map((stored) => [stored.toolkit.id, stored])), offered }
 }

@@ -44,27 +44,41 @@ export async function sealToolkits(
 /** Toolkits of runs that are not over. */
 export const encryptedToolkits: EncryptedCollection = async (tx, page) =>
   (await tx.list('runs', { ...page, where: { kind: 'workflow' } })).map((row) => {
-    const kept = row.inputJson.toolkits as RunSnapshot['toolkits']
+    const sealedToolkits = row.inputJson.toolkits as RunSnapshot['toolkits']
     return {
       id: row.runId,
       userId: row.userId,
-      sealed: kept ? { address: addressOf(row.userId, kept.field), envelope: kept.envelope } : undefined,
+      sealed: sealedToolkits
+        ? { address: addressOf(row.userId, sealedToolkits.field), envelope: sealedToolkits.envelope }
+        : undefined,
       write: async (writing, wrapping) => {
-        const now = await writing.get('runs', row.runId)
-        const still = now?.inputJson.toolkits as RunSnapshot['toolkits']
-        if (!now || !still || still.envelope.wrappedKey !== kept?.envelope.wrappedKey) return false
-        const toolkits = { ...still, envelope: { ...still.envelope, ...wrapping } }
+        const currentRow = await writing.get('runs', row.runId)
+        const currentToolkits = currentRow?.inputJson.toolkits as RunSnapshot['toolkits']
+        if (
+          !currentRow ||
+          !currentToolkits ||
+          currentToolkits.envelope.wrappedKey !== sealedToolkits?.envelope.wrappedKey
+        )
+          return false
+        const toolkits = { ...currentToolkits, envelope: { ...currentToolkits.envelope, ...wrapping } }
         // Whoever ends it takes them away, and changes its state before.
-        const change = { set: { inputJson: { ...now.inputJson, toolkits } }, where: { status: now.status } }
+        const change = {
+          set: { inputJson: { ...currentRow.inputJson, toolkits } },
+          where: { status: currentRow.status },
+        }
         return (await writing.update('runs', row.runId, change)) !== undefined
       },
     }
   })
 
 /** The context of a run that goes on. */
-export async function contextOf(credentials: Sealer, run: ActiveRun, kept: RunSnapshot): Promise<ExecutionContext> {
+export async function restoreContext(
+  credentials: Sealer,
+  run: ActiveRun,
+  snapshot: RunSnapshot,
+): Promise<ExecutionContext> {
   const { userId, threadId, runId, workflowVersionId, signal } = run
-  const { toolkits: sealed, principal, rules } = kept
+  const { toolkits: sealed, principal, rules } = snapshot
   const text = sealed ? await credentials.unseal(addressOf(userId, sealed.field), sealed.envelope) : '{}'
   return createExecutionContext({
     principal,

@@ -4,23 +4,23 @@ import type { Transports } from '../loadout/setup/find-toolkits.ts'
 export type { Transports }
 
 export interface RunTransports {
-  keep(runId: string, transports: Transports): void
-  of(runId: string): Transports
+  set(runId: string, transports: Transports): void
+  get(runId: string): Transports
   forget(runId: string): void
 }
 
 /** Runs that were cancelled while they waited never come back for theirs: the oldest go. */
 const MAX_RUNS = 10_000
 
-export function createGivenTransports(): RunTransports {
+export function createRunTransports(): RunTransports {
   const byRun = new Map<string, Transports>()
   return {
-    keep(runId, transports) {
+    set(runId, transports) {
       byRun.set(runId, { ...transports })
       const [oldest] = byRun.keys()
       if (byRun.size > MAX_RUNS && oldest !== undefined) byRun.delete(oldest)
     },
-    of: (runId) => byRun.get(runId) ?? {},
+    get: (runId) => byRun.get(runId) ?? {},
     forget: (runId) => void byRun.delete(runId),
   }
 }

@@ -4,7 +4,7 @@ import { newRow, reserveKey, withIdempotencyKey } from '../calls/records/idempot
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { type FieldError, HostError } from '../errors.ts'
 import { compileSchema } from '../json-schema/validator.ts'
-import type { Engine, TakenStep } from '../runs/engine.ts'
+import type { Engine, ReusedStep } from '../runs/engine.ts'
 import { FINISHED } from '../runs/run-rows.ts'
 import { newId } from '../schema/ids.ts'
 import { invalidFields, type Json, type JsonObject } from '../schema/json.ts'
@@ -54,7 +54,7 @@ export interface StartDeps {
   storage: Storage
   engine: Pick<Engine, 'start' | 'get'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
-  transports: Pick<RunTransports, 'keep' | 'forget'>
+  transports: Pick<RunTransports, 'set' | 'forget'>
 }
 
 /** The workflow that is meant; one that is not stored has neither a version nor an id. */
@@ -67,63 +67,66 @@ export interface ResolvedWorkflow {
 const MAX_STEPS = 100_000
 
 /** Which one is meant, as it was asked for, and what that is. */
-export interface Wanted {
+export interface WorkflowTarget {
   userId: string
   which: WhichWorkflow
   find(): Promise<ResolvedWorkflow>
 }
 
 export async function startWorkflow(
-  parts: StartDeps,
-  { userId, which, find }: Wanted,
+  deps: StartDeps,
+  { userId, which, find }: WorkflowTarget,
   options: StartOptions,
 ): Promise<RunView> {
   const { input, mcpServers = {}, transports, rules = [], threadId, signal } = options
-  const { workflowId, workflowVersionId: version, definition: given } = which as Record<string, unknown>
-  const asked = [workflowId, version, given, input ?? {}, mcpServers, rules, Object.keys(transports ?? {})]
-  return onceOnly(parts, { userId, threadId, idempotencyKey: options.idempotencyKey, asked }, async () => {
+  const { workflowId, workflowVersionId: version, definition: inlineDefinition } = which as Record<string, unknown>
+  const request = [workflowId, version, inlineDefinition, input ?? {}, mcpServers, rules, Object.keys(transports ?? {})]
+  return startOnce(deps, { userId, threadId, idempotencyKey: options.idempotencyKey, request }, async () => {
     const { plan, workflow, workflowVersionId } = await find()
     const { definition } = plan
     const principal = options.principal ?? { kind: 'session', userId }
-    const held = withDefaults(definition, input ?? {})
-    refuse([...inputProblems(definition, held), ...readInlineToolkits({ principal, mcpServers, rules }).errors])
-    const kept: RunSnapshot = {
+    const inputWithDefaults = withDefaults(definition, input ?? {})
+    refuse([
+      ...inputProblems(definition, inputWithDefaults),
+      ...readInlineToolkits({ principal, mcpServers, rules }).errors,
+    ])
+    const snapshot: RunSnapshot = {
       definition,
-      input: held,
+      input: inputWithDefaults,
       principal,
       ...(workflow ? { workflow } : {}),
       ...(rules.length > 0 ? { rules } : {}),
     }
-    return { kept, mcpServers, transports, threadId, workflowVersionId, signal }
+    return { snapshot, mcpServers, transports, threadId, workflowVersionId, signal }
   })
 }
 
-interface Once extends Pick<RunKey, 'userId' | 'threadId'> {
+interface IdempotentStart extends Pick<RunKey, 'userId' | 'threadId'> {
   idempotencyKey: string | undefined
-  asked: unknown
+  request: unknown
 }
 
 /** Begins what is asked for; or gives the run that its key has. What cannot be begun claims no key. */
-async function onceOnly(
-  parts: StartDeps,
-  { asked, ...about }: Once,
-  ready: () => Promise<Beginning>,
+async function startOnce(
+  deps: StartDeps,
+  { request, ...about }: IdempotentStart,
+  prepare: () => Promise<PreparedRun>,
 ): Promise<RunView> {
   const { userId, idempotencyKey } = about
-  if (idempotencyKey === undefined) return begin(parts, userId, await ready())
+  if (idempotencyKey === undefined) return startPrepared(deps, userId, await prepare())
   const key = { ...about, idempotencyKey }
-  const get = (runId: string) => parts.engine.get(userId, runId).catch(unless('not-found'))
-  const before = await claimedRun(parts.storage, key, asked)
-  const known = before === undefined ? undefined : await get(before)
-  if (known) return known
-  const beginning = await ready()
-  const runId = await claimRun(parts.storage, key, asked)
+  const get = (runId: string) => deps.engine.get(userId, runId).catch(unless('not-found'))
+  const claimedRunId = await claimedRun(deps.storage, key, request)
+  const existingRun = claimedRunId === undefined ? undefined : await get(claimedRunId)
+  if (existingRun) return existingRun
+  const prepared = await prepare()
+  const runId = await claimRun(deps.storage, key, request)
   // Two with one key at once: one of them began it.
   return (
     (await get(runId)) ??
-    begin(parts, userId, { ...beginning, runId }).catch((error: unknown) => {
+    startPrepared(deps, userId, { ...prepared, runId }).catch((error: unknown) => {
       unless('conflict')(error)
-      return parts.engine.get(userId, runId)
+      return deps.engine.get(userId, runId)
     })
   )
 }
@@ -135,42 +138,42 @@ const unless = (code: HostError['code']) => (error: unknown) => {
 
 /** A new run of the same, that takes over what was completed before a node. What the first one brought is not kept. */
 export async function rerunWorkflow(
-  parts: StartDeps,
+  deps: StartDeps,
   { userId, runId }: { userId: string; runId: string },
   options: RerunOptions,
 ): Promise<RunView> {
   const { from, mcpServers = {}, transports, idempotencyKey } = options
-  const asked = ['rerun', runId, from, mcpServers, Object.keys(transports ?? {})]
-  const once = { userId, threadId: undefined, idempotencyKey, asked }
-  return onceOnly(parts, once, () => beginningAgain(parts, { userId, runId }, options))
+  const request = ['rerun', runId, from, mcpServers, Object.keys(transports ?? {})]
+  const once = { userId, threadId: undefined, idempotencyKey, request }
+  return startOnce(deps, once, () => prepareRerun(deps, { userId, runId }, options))
 }
 
-async function beginningAgain(
-  parts: StartDeps,
+async function prepareRerun(
+  deps: StartDeps,
   { userId, runId }: { userId: string; runId: string },
   { from, principal, mcpServers, transports, signal }: RerunOptions,
-): Promise<Beginning> {
-  const { row, steps } = await parts.storage.transaction({ userId }, async (tx) => {
+): Promise<PreparedRun> {
+  const { row, steps } = await deps.storage.transaction({ userId }, async (tx) => {
     const run = await tx.get('runs', runId)
     if (run?.kind !== 'workflow' || run.userId !== userId)
       throw new HostError('not-found', { detail: 'There is no such run of a workflow of yours.' })
     return { row: run, steps: await tx.list('steps', { where: { userId, runId }, limit: MAX_STEPS }) }
   })
   if (!FINISHED.has(row.status)) throw notOver(row.status)
-  const kept = row.inputJson as unknown as RunSnapshot
-  const plan = planOf(kept.definition)
-  const brought = readInlineToolkits({ principal: principal ?? kept.principal, mcpServers })
-  refuse([...fromProblems(plan, from), ...brought.errors])
+  const snapshot = row.inputJson as unknown as RunSnapshot
+  const plan = planOf(snapshot.definition)
+  const inline = readInlineToolkits({ principal: principal ?? snapshot.principal, mcpServers })
+  refuse([...fromProblems(plan, from), ...inline.errors])
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
-  const taken = stepsBefore(plan, from, steps)
-  const again: RunSnapshot = { ...kept, taken: taken.length, ...(principal ? { principal } : {}) }
-  return { kept: again, mcpServers, transports, signal, ...about, steps: taken }
+  const reusedSteps = stepsBefore(plan, from, steps)
+  const rerunSnapshot: RunSnapshot = { ...snapshot, taken: reusedSteps.length, ...(principal ? { principal } : {}) }
+  return { snapshot: rerunSnapshot, mcpServers, transports, signal, ...about, steps: reusedSteps }
 }
 
 function fromProblems({ nodes }: Plan, from: string): FieldError[] {
-  const there = [...nodes].filter(([, { heldBy }]) => heldBy === undefined).map(([id]) => id)
-  if (there.includes(from)) return []
-  return [{ path: 'from', message: `must be a node of the workflow: ${there.slice(0, 50).join(', ')}` }]
+  const nodeIds = [...nodes].filter(([, { parentId }]) => parentId === undefined).map(([id]) => id)
+  if (nodeIds.includes(from)) return []
+  return [{ path: 'from', message: `must be a node of the workflow: ${nodeIds.slice(0, 50).join(', ')}` }]
 }
 
 /** What is wrong with a call is told together, before anything of it is kept. */
@@ -185,25 +188,25 @@ const notOver = (status: string) =>
     action: 'Wait for it, answer what it waits for, or cancel it; then run it again.',
   })
 
-interface Beginning extends Pick<StartOptions, 'mcpServers' | 'transports' | 'threadId' | 'signal'> {
-  kept: RunSnapshot
+interface PreparedRun extends Pick<StartOptions, 'mcpServers' | 'transports' | 'threadId' | 'signal'> {
+  snapshot: RunSnapshot
   workflowVersionId: string | undefined
   runId?: string | undefined
-  steps?: readonly TakenStep[]
+  steps?: readonly ReusedStep[]
 }
 
-async function begin(parts: StartDeps, userId: string, beginning: Beginning): Promise<RunView> {
-  const { kept, mcpServers = {}, transports = {}, threadId, workflowVersionId, signal, steps } = beginning
-  const { runId = newId('run') } = beginning
-  if (kept.principal.userId !== userId)
+async function startPrepared(deps: StartDeps, userId: string, prepared: PreparedRun): Promise<RunView> {
+  const { snapshot, mcpServers = {}, transports = {}, threadId, workflowVersionId, signal, steps } = prepared
+  const { runId = newId('run') } = prepared
+  if (snapshot.principal.userId !== userId)
     throw invalidFields([{ path: 'principal.userId', message: 'must be the user who runs it' }])
-  const toolkits = await sealToolkits(parts.credentials, userId, mcpServers)
-  const { toolkits: _, transports: __, ...rest } = kept
+  const toolkits = await sealToolkits(deps.credentials, userId, mcpServers)
+  const { toolkits: _, transports: __, ...rest } = snapshot
   const names = Object.keys(transports)
-  const brought = { ...(toolkits ? { toolkits } : {}), ...(names.length > 0 ? { transports: names } : {}) }
-  const input = { ...rest, ...brought } as unknown as JsonObject
-  if (names.length > 0) parts.transports.keep(runId, transports)
-  const started = parts.engine.start({
+  const inline = { ...(toolkits ? { toolkits } : {}), ...(names.length > 0 ? { transports: names } : {}) }
+  const input = { ...rest, ...inline } as unknown as JsonObject
+  if (names.length > 0) deps.transports.set(runId, transports)
+  const started = deps.engine.start({
     runId,
     userId,
     kind: 'workflow',
@@ -214,16 +217,16 @@ async function begin(parts: StartDeps, userId: string, beginning: Beginning): Pr
     steps,
   })
   return started.catch((error: unknown) => {
-    parts.transports.forget(runId)
+    deps.transports.forget(runId)
     throw error
   })
 }
 
 /** What is left out and has a default has that. */
-function withDefaults({ input: schema }: WorkflowDefinition, given: Json): Json {
+function withDefaults({ input: schema }: WorkflowDefinition, input: Json): Json {
   const properties = (schema.properties ?? {}) as Record<string, { default?: Json }>
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-  return isObject ? { ...defaultsOf(properties), ...(given as JsonObject) } : given
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+  return isObject ? { ...defaultsOf(properties), ...(input as JsonObject) } : input
 }
 
 function inputProblems({ input: schema }: WorkflowDefinition, input: Json): FieldError[] {
@@ -234,10 +237,10 @@ function inputProblems({ input: schema }: WorkflowDefinition, input: Json): Fiel
 }
 
 function defaultsOf(properties: Record<string, { default?: Json }>): JsonObject {
-  const known = Object.entries(properties).filter(
-    ([, one]) => typeof one === 'object' && one !== null && 'default' in one,
+  const withDefault = Object.entries(properties).filter(
+    ([, property]) => typeof property === 'object' && property !== null && 'default' in property,
   )
-  return Object.fromEntries(known.map(([name, one]) => [name, one.default]))
+  return Object.fromEntries(withDefault.map(([name, property]) => [name, property.default]))
 }
 
 /** One key is one run: the key has its place among those of the user's calls, with the id of the run that is to be. */
@@ -248,23 +251,23 @@ export interface RunKey {
 }
 
 /** The id of the run that has this key, whether or not it began yet. */
-export async function claimRun(storage: Storage, key: RunKey, asked: unknown): Promise<string> {
-  const row = await rowOf(key, asked)
+export async function claimRun(storage: Storage, key: RunKey, runRequest: unknown): Promise<string> {
+  const row = await rowOf(key, runRequest)
   const before = await reserveKey(storage, row)
   return before?.runId ?? (row.runId as string)
 }
 
 /** The same, where it was claimed before. */
-export async function claimedRun(storage: Storage, key: RunKey, asked: unknown): Promise<string | undefined> {
+export async function claimedRun(storage: Storage, key: RunKey, runRequest: unknown): Promise<string | undefined> {
   const where = { userId: key.userId, dedupeKey: key.idempotencyKey }
   const [row] = await storage.transaction({ userId: key.userId }, (tx) => tx.list('calls', { where }))
-  return row && row.expiresAt > new Date() ? claimRun(storage, key, asked) : undefined
+  return row && row.expiresAt > new Date() ? claimRun(storage, key, runRequest) : undefined
 }
 
-async function rowOf({ userId, threadId, idempotencyKey }: RunKey, asked: unknown): Promise<CallRow> {
+async function rowOf({ userId, threadId, idempotencyKey }: RunKey, runRequest: unknown): Promise<CallRow> {
   const caller = { type: 'workflow' as const }
   // What was asked, and not what that means today: a workflow changes, and who asks may come by another way.
-  const args = { asked: JSON.parse(JSON.stringify(asked)) as Json }
+  const args = { asked: JSON.parse(JSON.stringify(runRequest)) as Json }
   const runId = newId('run')
   const request = { userId, threadId, runId, toolkit: 'workflow', tool: 'invoke', arguments: args, caller }
   const row = await withIdempotencyKey(newRow(request, { processId: '' }), idempotencyKey, request)

@@ -28,29 +28,30 @@ const TRIES = 5
 /** `tell` is called once one is saved or gone. */
 export function createStoredWorkflows(
   storage: Storage,
-  tell: (userId: string, workflowId: string) => void,
+  onChange: (userId: string, workflowId: string) => void,
 ): StoredWorkflows {
-  const inside = <T>(userId: string, work: (tx: Transaction) => Promise<T>) => storage.transaction({ userId }, work)
+  const inTransaction = <T>(userId: string, work: (tx: Transaction) => Promise<T>) =>
+    storage.transaction({ userId }, work)
   return {
     async create(userId, definition) {
       const now = new Date()
       const { name } = definition
       const row: WorkflowRow = { workflowId: newId('workflow'), userId, name, createdAt: now, updatedAt: now }
       const version = newVersion(row, 1, definition)
-      await inside(userId, async (tx) => {
+      await inTransaction(userId, async (tx) => {
         await assertFree(tx, row)
         await tx.insert('workflows', row)
         await tx.insert('workflowVersions', version)
       })
-      tell(userId, row.workflowId)
+      onChange(userId, row.workflowId)
       return viewOf(row, version)
     },
     async update(userId, workflow, definition) {
       const { id: workflowId, baseVersion } = typeof workflow === 'string' ? { id: workflow } : workflow
       for (let tries = 1; ; tries++) {
         try {
-          const saved = await inside(userId, (tx) => save(tx, { userId, workflowId, baseVersion }, definition))
-          tell(userId, workflowId)
+          const saved = await inTransaction(userId, (tx) => save(tx, { userId, workflowId, baseVersion }, definition))
+          onChange(userId, workflowId)
           return saved
         } catch (error) {
           if (!HostError.is(error) || error.code !== 'conflict' || tries >= TRIES || isFinal(error)) throw error
@@ -58,14 +59,14 @@ export function createStoredWorkflows(
       }
     },
     list: (userId, { cursor: after, limit = PAGE } = {}) =>
-      inside(userId, async (tx) => {
+      inTransaction(userId, async (tx) => {
         const query = { where: { userId }, order: 'desc' as const, limit, ...(after === undefined ? {} : { after }) }
         const views: WorkflowView[] = []
         for (const row of await tx.list('workflows', query)) views.push(viewOf(row, await latest(tx, row)))
         return views
       }),
     get: (userId, workflowId, version) =>
-      inside(userId, async (tx) => {
+      inTransaction(userId, async (tx) => {
         const row = await rowOf(tx, userId, workflowId)
         if (version === undefined) return viewOf(row, await latest(tx, row))
         const [found] = await tx.list('workflowVersions', { where: { userId, workflowId, version } })
@@ -73,22 +74,22 @@ export function createStoredWorkflows(
         return viewOf(row, found)
       }),
     byVersion: (userId, workflowVersionId) =>
-      inside(userId, async (tx) => {
+      inTransaction(userId, async (tx) => {
         const found = await tx.get('workflowVersions', workflowVersionId)
         if (found?.userId !== userId) throw noWorkflow()
         return viewOf(await rowOf(tx, userId, found.workflowId), found)
       }),
     versions: (userId, workflowId) =>
-      inside(userId, async (tx) => {
+      inTransaction(userId, async (tx) => {
         const row = await rowOf(tx, userId, workflowId)
         return (await versionsOf(tx, row)).map((version) => viewOf(row, version))
       }),
     async delete(userId, workflowId) {
-      await inside(userId, async (tx) => {
+      await inTransaction(userId, async (tx) => {
         await rowOf(tx, userId, workflowId)
         await tx.delete('workflows', workflowId)
       })
-      tell(userId, workflowId)
+      onChange(userId, workflowId)
     },
   }
 }
@@ -99,12 +100,12 @@ async function save(
   definition: WorkflowDefinition,
 ): Promise<WorkflowView> {
   const row = await rowOf(tx, userId, workflowId)
-  const before = await latest(tx, row)
-  if (sameJson(before.definitionJson, definition)) return viewOf(row, before)
-  if (baseVersion !== undefined && baseVersion !== before.version) throw savedSince(before.version, baseVersion)
+  const current = await latest(tx, row)
+  if (sameJson(current.definitionJson, definition)) return viewOf(row, current)
+  if (baseVersion !== undefined && baseVersion !== current.version) throw savedSince(current.version, baseVersion)
   const { name } = definition
   if (name !== row.name) await assertFree(tx, { userId, name })
-  const version = newVersion(row, before.version + 1, definition)
+  const version = newVersion(row, current.version + 1, definition)
   const changed = await tx.update('workflows', workflowId, { set: { name, updatedAt: version.createdAt } })
   await tx.insert('workflowVersions', version)
   return viewOf(changed ?? row, version)
@@ -133,8 +134,8 @@ async function rowOf(tx: Transaction, userId: string, workflowId: string): Promi
 }
 
 async function versionsOf(tx: Transaction, { userId, workflowId }: WorkflowRow): Promise<WorkflowVersionRow[]> {
-  const all = await tx.list('workflowVersions', { where: { userId, workflowId }, limit: MAX_VERSIONS })
-  return all.sort((a, b) => b.version - a.version)
+  const versions = await tx.list('workflowVersions', { where: { userId, workflowId }, limit: MAX_VERSIONS })
+  return versions.sort((a, b) => b.version - a.version)
 }
 
 /** Ids are in the order of their birth, and so are versions. */

@@ -72,14 +72,14 @@ describe('stored workflows', () => {
   })
 
   it('emit an event to their user when saved or deleted and none on failure', async () => {
-    const told: unknown[] = []
-    host.events.on('workflow-changed', ({ userId, workflowId }) => told.push([userId, workflowId]))
+    const events: unknown[] = []
+    host.events.on('workflow-changed', ({ userId, workflowId }) => events.push([userId, workflowId]))
     const { id } = await host.workflows.create('ann', definition())
     await host.workflows.update('ann', id, definition({ description: 'd' }))
     await expect(host.workflows.create('ann', definition())).rejects.toMatchObject({ code: 'conflict' })
     await expect(host.workflows.delete('bob', id)).rejects.toMatchObject({ code: 'not-found' })
     await host.workflows.delete('ann', id)
-    expect(told).toEqual([0, 1, 2].map(() => ['ann', id]))
+    expect(events).toEqual([0, 1, 2].map(() => ['ann', id]))
   })
 
   it('have a unique name per user and keep concurrent saves', async () => {
@@ -122,7 +122,7 @@ describe('stored workflows', () => {
       { tier: 'user', userId: 'ann' },
     )
     await host.catalog.introspect(stored, 'ann')
-    const given = definition({
+    const invalid = definition({
       nodes: [
         node('a', 'own.shout'),
         node('b', 'own.say', { arguments: { text: 1 } }),
@@ -131,7 +131,7 @@ describe('stored workflows', () => {
         { id: 'e', type: 'code', program: 'return (', tools: ['ghost'] },
       ],
     })
-    await expect(host.workflows.create('ann', given)).rejects.toMatchObject({
+    await expect(host.workflows.create('ann', invalid)).rejects.toMatchObject({
       code: 'invalid-input',
       errors: [
         { path: 'nodes.4.program' },
@@ -144,9 +144,12 @@ describe('stored workflows', () => {
         { path: 'nodes.4.tools.0' },
       ],
     })
-    expect((await host.workflows.validate('ann', given))?.errors).toHaveLength(5)
+    expect((await host.workflows.validate('ann', invalid))?.errors).toHaveLength(5)
     // What is wrong with the graph keeps none of them from being told.
-    const worse = { ...given, nodes: [...given.nodes, node('1x', 'own.say'), node('r', 'own.say', { after: ['r'] })] }
+    const worse = {
+      ...invalid,
+      nodes: [...invalid.nodes, node('1x', 'own.say'), node('r', 'own.say', { after: ['r'] })],
+    }
     const paths = (await host.workflows.validate('ann', worse))?.errors?.map(({ path }) => path)
     const both = ['nodes.5.id', 'nodes.6.after', 'nodes.6.arguments.text']
     expect(paths).toEqual(

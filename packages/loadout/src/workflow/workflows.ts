@@ -9,7 +9,7 @@ import type { RunView } from '../schema/records/run.ts'
 import type { WorkflowView } from '../schema/records/workflow.ts'
 import type { Plan } from './definition/plan.ts'
 import { planOf } from './definition/read-definition.ts'
-import { knownOf, readInlineToolkits } from './inline-toolkits.ts'
+import { previewInlineToolkits, readInlineToolkits } from './inline-toolkits.ts'
 import { checkDefinition, type DefinitionDeps } from './preflight/check-definition.ts'
 import type { Preflight, PreflightScope } from './preflight/preflight.ts'
 import {
@@ -56,11 +56,11 @@ export interface WorkflowDeps extends StartDeps, DefinitionDeps, FollowDeps {
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
 }
 
-export function createWorkflows(parts: WorkflowDeps): Workflows {
-  const stored = createStoredWorkflows(parts.storage, (userId, workflowId) =>
-    parts.events.emit({ type: 'workflow-changed', userId, workflowId }),
+export function createWorkflows(deps: WorkflowDeps): Workflows {
+  const stored = createStoredWorkflows(deps.storage, (userId, workflowId) =>
+    deps.events.emit({ type: 'workflow-changed', userId, workflowId }),
   )
-  const checked = (userId: string, definition: unknown) => checkDefinition(parts, userId, definition)
+  const readPlan = (userId: string, definition: unknown) => checkDefinition(deps, userId, definition)
   const find = async (userId: string, which: WhichWorkflow): Promise<ResolvedWorkflow> => {
     // What is not saved may name toolkits that the call brings: whether they are there is seen before it runs.
     if ('definition' in which) return { plan: planOf(which.definition), workflowVersionId: undefined }
@@ -71,20 +71,20 @@ export function createWorkflows(parts: WorkflowDeps): Workflows {
     return { plan: planOf(view.definition), workflowVersionId, workflow: { id, version } }
   }
   const start: Workflows['start'] = async (userId, options) =>
-    startWorkflow(parts, { userId, which: options, find: () => find(userId, options) }, options)
+    startWorkflow(deps, { userId, which: options, find: () => find(userId, options) }, options)
   return {
     list: stored.list,
     get: stored.get,
     versions: stored.versions,
     delete: stored.delete,
-    create: async (userId, given) => stored.create(userId, (await checked(userId, given)).definition),
-    update: async (userId, workflow, given) => {
+    create: async (userId, definition) => stored.create(userId, (await readPlan(userId, definition)).definition),
+    update: async (userId, workflow, definition) => {
       // Whose it is comes first: what is wrong with it is told to its owner alone.
       await stored.get(userId, typeof workflow === 'string' ? workflow : workflow.id)
-      return stored.update(userId, workflow, (await checked(userId, given)).definition)
+      return stored.update(userId, workflow, (await readPlan(userId, definition)).definition)
     },
     validate: (userId, definition) =>
-      checked(userId, definition).then(
+      readPlan(userId, definition).then(
         () => undefined,
         (error: unknown) => HostError.from(error),
       ),
@@ -92,16 +92,16 @@ export function createWorkflows(parts: WorkflowDeps): Workflows {
       const { plan } = await find(userId, which)
       const { toolkits, errors } = readInlineToolkits({ principal: { kind: 'session', userId }, mcpServers })
       if (errors.length > 0) throw invalidFields(errors)
-      const { brings, offered } = await knownOf(parts, userId, toolkits)
-      const loadout = await parts.loadouts.resolve({ userId, threadId }, { asIs: true, inlineToolkits: offered })
-      return parts.preflight(plan, { userId, threadId, loadout, brings })
+      const { brings, offered } = await previewInlineToolkits(deps, userId, toolkits)
+      const loadout = await deps.loadouts.resolve({ userId, threadId }, { asIs: true, inlineToolkits: offered })
+      return deps.preflight(plan, { userId, threadId, loadout, expectedInline: brings })
     },
     start,
     async run(userId, options) {
       const { id } = await start(userId, options)
-      return parts.engine.settled(userId, id, { signal: options.signal })
+      return deps.engine.settled(userId, id, { signal: options.signal })
     },
-    follow: (userId, runId, options = {}) => followRun(parts, { userId, runId }, options),
-    rerun: (userId, runId, options) => rerunWorkflow(parts, { userId, runId }, options),
+    follow: (userId, runId, options = {}) => followRun(deps, { userId, runId }, options),
+    rerun: (userId, runId, options) => rerunWorkflow(deps, { userId, runId }, options),
   }
 }

@@ -44,7 +44,7 @@ function open(of: ProcessLease, count: () => void): Engine {
     storage,
     presence: of,
     lookMs: 60_000,
-    isAnswered: async () => false,
+    hasAnswer: async () => false,
     works: {
       async program({ log, input }) {
         for (let seq = 0; seq < STEPS; seq++)

@@ -11,9 +11,9 @@ import type { Bridge, BridgeCall, BridgeResult } from '../executor.ts'
 export type RequestResult = { value: Json } | { error: { code: string; message: string; data?: Json | undefined } }
 
 export interface HostRequest {
-  answered: Promise<RequestResult>
+  outcome: Promise<RequestResult>
   /** Resolves when a person must answer first. */
-  asked?: Promise<unknown> | undefined
+  pending?: Promise<unknown> | undefined
 }
 
 export interface CustomBridgeOptions {
@@ -25,14 +25,14 @@ export interface CustomBridgeOptions {
 
 interface Open {
   key: string
-  answered: Promise<RequestResult>
+  outcome: Promise<RequestResult>
   /** Resolves when it is over, or waits for a person. */
-  stands: Promise<void>
-  isAsked: boolean
+  settledOrPending: Promise<void>
+  isPending: boolean
   result?: RequestResult
 }
 
-interface Told {
+interface Reply {
   key: string
   turn: number
   answer: BridgeResult
@@ -47,7 +47,7 @@ export class CustomBridge implements Bridge {
   readonly functions: Bridge['functions']
   readonly #perform: CustomBridgeOptions['perform']
   /** By the number of the call. */
-  readonly #told = new Map<number, Told>()
+  readonly #replies = new Map<number, Reply>()
   readonly #open = new Map<number, Open>()
   /** What is asked by a program that was put away meanwhile is not answered any more. */
   #pass = 0
@@ -77,7 +77,7 @@ export class CustomBridge implements Bridge {
     if (signal?.aborted) end()
     else signal?.addEventListener('abort', end, { once: true })
     try {
-      await Promise.race([...[...this.#open.values()].map(({ answered }) => answered), ended])
+      await Promise.race([...[...this.#open.values()].map(({ outcome }) => outcome), ended])
     } finally {
       signal?.removeEventListener('abort', end)
       ended.catch(() => {})
@@ -89,18 +89,18 @@ export class CustomBridge implements Bridge {
     const key = JSON.stringify([call.object, call.name, call.arguments])
     const pass = this.#pass
     this.#last = Date.now()
-    const known = this.#told.get(seq)
-    const open = known ? undefined : (this.#open.get(seq) ?? this.#start(call, key))
-    if ((known ?? open)?.key !== key) return { error: DRIFT, at: Date.now() }
-    if (known) {
-      await this.#myTurn(known.turn)
-      return this.#tell(seq, known)
+    const reply = this.#replies.get(seq)
+    const open = reply ? undefined : (this.#open.get(seq) ?? this.#start(call, key))
+    if ((reply ?? open)?.key !== key) return { error: DRIFT, at: Date.now() }
+    if (reply) {
+      await this.#myTurn(reply.turn)
+      return this.#deliver(seq, reply)
     }
     return this.#wait(seq, open as Open, pass)
   }
 
   async #wait(seq: number, open: Open, pass: number): Promise<BridgeResult> {
-    await open.stands
+    await open.settledOrPending
     while (open.result === undefined && pass === this.#pass && !this.#isQuiet())
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
     if (pass !== this.#pass) return { pause: true }
@@ -109,29 +109,29 @@ export class CustomBridge implements Bridge {
       return { pause: true }
     }
     this.#open.delete(seq)
-    return this.#tell(seq, { key: open.key, turn: this.#turn, answer: { ...open.result, at: Date.now() } })
+    return this.#deliver(seq, { key: open.key, turn: this.#turn, answer: { ...open.result, at: Date.now() } })
   }
 
   #start(call: BridgeCall, key: string): Open {
-    const { answered, asked } = this.#perform(call)
-    const open: Open = { key, answered, isAsked: false, stands: Promise.resolve() }
-    const over = answered.then((result) => {
+    const { outcome, pending } = this.#perform(call)
+    const open: Open = { key, outcome, isPending: false, settledOrPending: Promise.resolve() }
+    const over = outcome.then((result) => {
       open.result = result
     })
-    const waits = asked?.then(() => {
-      open.isAsked = true
+    const waits = pending?.then(() => {
+      open.isPending = true
     })
-    open.stands = waits ? Promise.race([over, waits]) : over
+    open.settledOrPending = waits ? Promise.race([over, waits]) : over
     this.#open.set(call.seq, open)
     return open
   }
 
-  #tell(seq: number, told: Told): BridgeResult {
-    this.#told.set(seq, told)
+  #deliver(seq: number, reply: Reply): BridgeResult {
+    this.#replies.set(seq, reply)
     this.#turn++
     this.#last = Date.now()
     this.#turns.get(this.#turn)?.()
-    return told.answer
+    return reply.answer
   }
 
   async #myTurn(turn: number): Promise<void> {
@@ -142,7 +142,7 @@ export class CustomBridge implements Bridge {
 
   /** The other branches go on as far as they can before the program is put away. */
   #isQuiet(): boolean {
-    const isBusy = [...this.#open.values()].some(({ result, isAsked }) => result === undefined && !isAsked)
+    const isBusy = [...this.#open.values()].some(({ result, isPending }) => result === undefined && !isPending)
     return !isBusy && Date.now() - this.#last >= QUIET_MS
   }
 }

@@ -26,21 +26,21 @@ export interface CustomCheckDeps {
   /** Whether the host runs code. */
   runsCode: boolean
   /** What a user has, without a look at servers. */
-  known(userId: string): Promise<Pick<Loadout, 'entries' | 'toolkits'>>
+  resolveLoadout(userId: string): Promise<Pick<Loadout, 'entries' | 'toolkits'>>
 }
 
 /** Throws `invalid-input` with the place of every error; gives warnings. */
 export type CustomCheck = (input: unknown, owner: ToolkitOwner, over?: Toolkit) => Promise<string[]>
 
-export function createCustomCheck(parts: CustomCheckDeps): CustomCheck {
+export function createCustomCheck(deps: CustomCheckDeps): CustomCheck {
   return async (input, owner, over) => {
     const found = findTools(input, over)
     if (!found) return []
     const { errors, path, id, tools } = found
     const warnings: string[] = []
-    const { customToolkits } = await parts.app.get()
+    const { customToolkits } = await deps.app.get()
     const own = tools.flatMap(({ tool }) => (tool ? [tool.name] : []))
-    const has = await refsOf(parts, owner, { id, own })
+    const has = await refsOf(deps, owner, { id, own })
     const seen = new Set<string>()
     for (const [index, { raw, tool }] of tools.entries()) {
       const at = (field: string) => `${path}.${index}.${field}`
@@ -50,7 +50,7 @@ export function createCustomCheck(parts: CustomCheckDeps): CustomCheck {
       }
       errors.push(...schemaErrors(raw, at))
       if (tool) errors.push(...hostErrors(tool, customToolkits.hosts, at), ...refErrors(tool, has, at))
-      errors.push(...(await codeErrors(raw, { ...parts, warnings, place: at('execute') })))
+      errors.push(...(await codeErrors(raw, { ...deps, warnings, path: at('execute') })))
     }
     if (errors.length > 0) throw invalidFields(unique(errors))
     return warnings
@@ -81,7 +81,7 @@ function findTools(input: unknown, over: Toolkit | undefined): FoundTools | unde
     if (!HostError.is(error) || error.code !== 'invalid-input') throw error
     errors.push(...(error.errors ?? []))
   }
-  const read = raw.slice(0, 200).map((one: unknown) => ({ raw: one, tool: customTool.safeParse(one).data }))
+  const read = raw.slice(0, 200).map((item: unknown) => ({ raw: item, tool: customTool.safeParse(item).data }))
   return { errors, path: tools?.path ?? 'tools', id, tools: read }
 }
 
@@ -117,14 +117,14 @@ const allowedText = (allowed: readonly string[]) =>
 type HasRef = (ref: string) => string | undefined
 
 async function refsOf(
-  { known }: CustomCheckDeps,
+  { resolveLoadout }: CustomCheckDeps,
   owner: ToolkitOwner,
   { id, own }: { id: string | undefined; own: readonly string[] },
 ): Promise<HasRef> {
   // What users have is theirs to say: an app's toolkit may name what only they bring.
   if (owner.tier === 'app') return () => undefined
-  const { entries, toolkits } = await known(owner.userId)
-  const ids = [...new Set([...(id === undefined ? [] : [id]), ...toolkits.map((one) => one.id)])]
+  const { entries, toolkits } = await resolveLoadout(owner.userId)
+  const ids = [...new Set([...(id === undefined ? [] : [id]), ...toolkits.map((toolkit) => toolkit.id)])]
   const tools = [
     ...own.map((tool) => ({ toolkit: id ?? '', tool })),
     ...entries.filter((entry) => entry.toolkit !== id).map(({ toolkit, tool }) => ({ toolkit, tool })),
@@ -134,9 +134,9 @@ async function refsOf(
     // A glob may fit what comes later.
     if (!toolkit.literal) return undefined
     if (!ids.some((one) => toolkit.matches(one))) return `"${ref}" names no toolkit of yours; ${listed(ids)}`
-    const there = tools.filter((one) => toolkit.matches(one.toolkit))
-    if (!tool?.literal || there.length === 0 || there.some((one) => tool.matches(one.tool))) return undefined
-    return `"${ref}" names no tool; ${listed(there.map((one) => `${one.toolkit}.${one.tool}`))}`
+    const ownTools = tools.filter((one) => toolkit.matches(one.toolkit))
+    if (!tool?.literal || ownTools.length === 0 || ownTools.some((one) => tool.matches(one.tool))) return undefined
+    return `"${ref}" names no tool; ${listed(ownTools.map((one) => `${one.toolkit}.${one.tool}`))}`
   }
 }
 
@@ -151,25 +151,25 @@ function refErrors({ tools = [] }: CustomTool, has: HasRef, at: At): FieldError[
 }
 
 interface CodeCheck extends Pick<CustomCheckDeps, 'functions' | 'runsCode'> {
-  place: string
+  path: string
   warnings: string[]
 }
 
 async function codeErrors(raw: unknown, check: CodeCheck): Promise<FieldError[]> {
   const execute = isObject(raw) ? (raw as JsonObject).execute : undefined
   if (typeof execute !== 'string' || execute === '') return []
-  const { functions, runsCode, place, warnings } = check
+  const { functions, runsCode, path, warnings } = check
   const name = refName(execute)
   if (execute === HOST_FUNCTION) return []
   if (name !== undefined) {
     if (functions.named(name)) return []
-    return [{ path: place, message: `"${name}" is no function of this app; ${listed(functions.names())}` }]
+    return [{ path, message: `"${name}" is no function of this app; ${listed(functions.names())}` }]
   }
-  if (!runsCode) warnings.push(`${place} is code, and this host runs none: give it an executor`)
+  if (!runsCode) warnings.push(`${path} is code, and this host runs none: give it an executor`)
   if (isIdentifier(execute.trim()))
-    warnings.push(`${place} is a name by itself; for a function of the app write "ref:${execute.trim()}"`)
+    warnings.push(`${path} is a name by itself; for a function of the app write "ref:${execute.trim()}"`)
   const read = await readProgram({ source: execute })
-  return read.ok ? [] : [{ path: place, message: `${read.error.message}. ${read.error.action}` }]
+  return read.ok ? [] : [{ path, message: `${read.error.message}. ${read.error.action}` }]
 }
 
 function unique(errors: readonly FieldError[]): FieldError[] {

@@ -39,23 +39,23 @@ export interface CustomFetchOptions {
   signal?: AbortSignal | undefined
 }
 
-export async function customFetch(given: readonly Json[], options: CustomFetchOptions): Promise<JsonObject> {
-  const [address, init] = parse(request, [...given])
+export async function customFetch(args: readonly Json[], options: CustomFetchOptions): Promise<JsonObject> {
+  const [address, init] = parse(request, [...args])
   const url = URL.parse(address)
   if (!url) throw new HostError('invalid-input', { detail: 'fetch takes an absolute URL.' })
   const signal = AbortSignal.any([AbortSignal.timeout(FETCH_MS), ...(options.signal ? [options.signal] : [])])
   const { method = 'GET', headers = [], body, redirect = 'follow' } = init ?? {}
   const sent: GuardedInit = { method, headers: headersOf(headers), redirect, signal, maxBytes: FETCH_BYTES }
   if (body !== undefined && body !== null) sent.body = body
-  const judged: FetchLike = (target, hop) => {
+  const guardedSend: FetchLike = (target, hop) => {
     assertHost(new URL(target), options)
     return options.send(target, { ...hop, maxBytes: FETCH_BYTES } as GuardedInit)
   }
   try {
-    if (redirect === 'manual') return await read(await judged(url, sent))
-    return await read(await followRedirects(judged, { url, init: sent }, DEFAULT_MAX_REDIRECTS))
+    if (redirect === 'manual') return await read(await guardedSend(url, sent))
+    return await read(await followRedirects(guardedSend, { url, init: sent }, DEFAULT_MAX_REDIRECTS))
   } catch (error) {
-    throw told(error, url)
+    throw toHostError(error, url)
   }
 }
 
@@ -68,15 +68,15 @@ function headersOf(pairs: [string, string][]): Headers {
 }
 
 function assertHost(url: URL, { hosts, allowed }: CustomFetchOptions): void {
-  const place = { host: url.hostname, port: Number(url.port) || (url.protocol === 'http:' ? 80 : 443) }
+  const hostPort = { host: url.hostname, port: Number(url.port) || (url.protocol === 'http:' ? 80 : 443) }
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new HostError('address-blocked', { detail: 'fetch takes http:// and https:// only.' })
-  if (!matchesHost(hosts, place))
+  if (!matchesHost(hosts, hostPort))
     throw new HostError('address-blocked', {
       detail: `${url.host} is not among the \`hosts\` of the tool.`,
       action: 'Name the host in `hosts` of the tool.',
     })
-  if (!matchesHost(allowed, place))
+  if (!matchesHost(allowed, hostPort))
     throw new HostError('address-blocked', {
       detail: `${url.host} is not among the hosts that the operator allows.`,
       action: 'Ask the operator to add it to customToolkits.hosts of the app configuration.',
@@ -109,7 +109,7 @@ async function bounded(response: Response): Promise<string> {
   }
 }
 
-function told(error: unknown, url: URL): HostError {
+function toHostError(error: unknown, url: URL): HostError {
   if (HostError.is(error)) return error
   if (error instanceof DOMException && error.name === 'TimeoutError')
     return new HostError('server-timeout', { detail: `${url.host} did not answer within ${FETCH_MS} ms.` })

@@ -22,16 +22,16 @@ export interface HostRequestDeps {
   fetch: CustomFetchOptions
 }
 
-export function errandsOf(parts: HostRequestDeps): (call: BridgeCall) => HostRequest {
-  return ({ object, name, arguments: given }) => {
-    if (object === '' && name === 'fetch') return { answered: answered(customFetch(given, parts.fetch)) }
-    if (object === '' && name === 'read_result') return callOf(parts, builtInByName(name), given[0])
-    const ref = object === '' ? String(given[0]) : (parts.names.get(object)?.get(name) ?? '')
-    const tool = parts.declared.get(ref)
-    const input = object === '' ? given[1] : given[0]
+export function createRequestHandler(deps: HostRequestDeps): (call: BridgeCall) => HostRequest {
+  return ({ object, name, arguments: args }) => {
+    if (object === '' && name === 'fetch') return { outcome: toResult(customFetch(args, deps.fetch)) }
+    if (object === '' && name === 'read_result') return callOf(deps, builtInByName(name), args[0])
+    const ref = object === '' ? String(args[0]) : (deps.names.get(object)?.get(name) ?? '')
+    const tool = deps.declared.get(ref)
+    const input = object === '' ? args[1] : args[0]
     if (!tool)
       return refused('not-carried', `'${ref.slice(0, 100)}' is not among the \`tools\` that this tool declares.`)
-    return callOf(parts, { toolkit: tool.address, tool: tool.tool }, input)
+    return callOf(deps, { toolkit: tool.address, tool: tool.tool }, input)
   }
 }
 
@@ -43,12 +43,12 @@ interface Address {
 function callOf({ calls, call, inside }: HostRequestDeps, to: Address | undefined, input: unknown = {}): HostRequest {
   if (!to) return refused('tool-not-found', 'There is no such tool.')
   if (!isObject(input)) return refused('invalid-input', `'${to.tool}' takes one object.`)
-  const { userId, threadId, runId, callId, inlineToolkits: brought, rules, signal, trace, trial } = call
+  const { userId, threadId, runId, callId, inlineToolkits, rules, signal, trace, trial } = call
   const running = calls.start({
     userId,
     threadId,
     runId,
-    inlineToolkits: brought,
+    inlineToolkits,
     rules,
     signal,
     trace,
@@ -60,19 +60,19 @@ function callOf({ calls, call, inside }: HostRequestDeps, to: Address | undefine
     trial: trial && { allow: false },
   })
   // Who waits for the outer call is told what it waits for, and when that is over.
-  const asked = running.pending.then((approval) => call.onPending?.(approval))
-  let wasAsked = false
-  void asked.then(() => {
-    wasAsked = true
+  const pending = running.pending.then((approval) => call.onPending?.(approval))
+  let wasPending = false
+  void pending.then(() => {
+    wasPending = true
   })
   const outcome = running.outcome.then(async (outcome) => {
-    if (wasAsked) await call.onAllowed?.()
+    if (wasPending) await call.onAllowed?.()
     return resultOf(outcome) as RequestResult
   })
-  return { answered: outcome.catch(problem), asked }
+  return { outcome: outcome.catch(problem), pending }
 }
 
-const answered = (work: Promise<JsonObject>): Promise<RequestResult> => work.then((value) => ({ value }), problem)
+const toResult = (work: Promise<JsonObject>): Promise<RequestResult> => work.then((value) => ({ value }), problem)
 
 function problem(error: unknown): RequestResult {
   const { code, message, action } = HostError.from(error)
@@ -80,5 +80,5 @@ function problem(error: unknown): RequestResult {
 }
 
 const refused = (code: string, message: string): HostRequest => ({
-  answered: Promise.resolve({ error: { code, message } }),
+  outcome: Promise.resolve({ error: { code, message } }),
 })

@@ -189,14 +189,14 @@ describe('custom tool secrets', () => {
     const outcomes = [await call('use'), await call('use', { text: 'throw' }), await call('use', { text: secret })]
     expect(outcomes[0]).toMatchObject({ structuredContent: { key: '•••', names: ['API_KEY'] } })
     expect(textOf(outcomes[1] as never)).toContain('bad key •••')
-    const shown = JSON.stringify([
+    const visible = JSON.stringify([
       outcomes,
       await host.audit.list({ userId: 'ann' }),
       await host.views.list('ann'),
       await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('userServerConfigs', {})),
     ])
-    expect(shown).toContain('mine.use')
-    expect(shown).not.toContain(secret)
+    expect(visible).toContain('mine.use')
+    expect(visible).not.toContain(secret)
     // Kept where the placeholder stands, gone with its name.
     await save([tool('has', 'return secrets.API_KEY.length')], { secrets: { API_KEY: '${secret:secrets.API_KEY}' } })
     expect(textOf(await call('has'))).toBe(String(secret.length))
@@ -290,9 +290,9 @@ describe('tools that a custom tool declares', () => {
     await host.approvals.answer('ann', (await denied.pending).id, { decision: 'deny' })
     expect(textOf(await denied.outcome)).toBe('denied')
     const clock = new AbortController()
-    const given = start('buy', {}, { signal: clock.signal })
-    await given.pending
+    const running = start('buy', {}, { signal: clock.signal })
+    await running.pending
     clock.abort()
-    expect(await given.outcome).toMatchObject({ error: { code: 'cancelled' } })
+    expect(await running.outcome).toMatchObject({ error: { code: 'cancelled' } })
   })
 })

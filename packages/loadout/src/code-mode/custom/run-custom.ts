@@ -20,7 +20,7 @@ import type { Execution, Executor, LogLine, Program, ProgramLimits } from '../ex
 import { type ProgramFault, type ReadProgram, readProgram } from '../parse/read-program.ts'
 import { DEEPEST } from '../sandbox/semaphore.ts'
 import { CustomBridge } from './bridge.ts'
-import { errandsOf } from './requests.ts'
+import { createRequestHandler } from './requests.ts'
 import { type DeclaredDeps, declaredNames, declaredTools } from './tools.ts'
 
 export interface CustomCodeDeps extends DeclaredDeps {
@@ -36,30 +36,30 @@ export interface CustomCodeDeps extends DeclaredDeps {
 
 const WALL_MS = 60_000
 /** In characters of code, read. */
-const KEPT_CODE = 4_000_000
+const MAX_CACHED_CODE = 4_000_000
 
-export function createCustomCode(parts: CustomCodeDeps): RunCode {
+export function createCustomCode(deps: CustomCodeDeps): RunCode {
   const read = new LRUCache<string, ReadProgram>({
-    maxSize: KEPT_CODE,
+    maxSize: MAX_CACHED_CODE,
     sizeCalculation: (_, source) => source.length + 1,
   })
   const programOf = async (source: string) => {
-    const known = read.get(source)
-    if (known) return known
+    const cached = read.get(source)
+    if (cached) return cached
     const fresh = await readProgram({ source })
     read.set(source, fresh)
     return fresh
   }
-  return async (given, tool, limits) => {
-    const problem = tooDeep(given)
+  return async (call, tool, limits) => {
+    const problem = tooDeep(call)
     if (problem) return failed(problem)
     const program = await programOf(tool.execute)
     if (!program.ok) throw unreadable(program.error)
     // What it began ends with it, however that is.
     const over = new AbortController()
-    const signal = AbortSignal.any(given.signal ? [given.signal, over.signal] : [over.signal])
+    const signal = AbortSignal.any(call.signal ? [call.signal, over.signal] : [over.signal])
     try {
-      return await perform({ parts, limits, call: { ...given, signal } }, tool, program.source)
+      return await perform({ deps, limits, call: { ...call, signal } }, tool, program.source)
     } finally {
       over.abort()
     }
@@ -67,16 +67,16 @@ export function createCustomCode(parts: CustomCodeDeps): RunCode {
 }
 
 interface Running {
-  parts: CustomCodeDeps
+  deps: CustomCodeDeps
   call: ResolvedCall
   limits: FunctionLimits
 }
 
 async function perform(running: Running, tool: CustomTool, code: string): Promise<CallOutcome> {
-  const { parts, call } = running
-  const secrets = await secretsOf(parts, call.stored)
+  const { deps, call } = running
+  const secrets = await secretsOf(deps, call.stored)
   const mask = createMask(Object.values(secrets))
-  const bridge = await bridgeOf(parts, call, tool)
+  const bridge = await bridgeOf(deps, call, tool)
   const input = { input: call.arguments, secrets } satisfies CustomInput
   const program: Program = { source: customSource(code), input, seed: call.callId, now: Date.now() }
   const execution = await run(running, program, bridge)
@@ -86,13 +86,13 @@ async function perform(running: Running, tool: CustomTool, code: string): Promis
 
 const unreadable = ({ message, action }: ProgramFault) => new HostError('program-failed', { detail: message, action })
 
-const keyOf = ({ stored, tool }: ResolvedCall) => `${stored.uscoId}.${tool}`
+const toolKeyOf = ({ stored, tool }: ResolvedCall) => `${stored.uscoId}.${tool}`
 
 function tooDeep(call: ResolvedCall): HostError | undefined {
   const { inside = [], stored, tool } = call
   const ref = `${stored.toolkit.id}.${tool}`
   const action = 'Change `tools` of the toolkit, or what its code calls.'
-  if (inside.includes(keyOf(call)))
+  if (inside.includes(toolKeyOf(call)))
     return new HostError('program-failed', { detail: `'${ref}' calls itself, which is refused.`, action })
   if (inside.length < DEEPEST) return undefined
   const detail = `Custom tools call each other at most ${DEEPEST} deep; '${ref}' would be deeper.`
@@ -111,17 +111,17 @@ async function secretsOf({ secrets }: CustomCodeDeps, stored: StoredToolkit): Pr
   return Object.fromEntries(own.map(([field, value]) => [field.slice(FIELD.length), value]))
 }
 
-async function bridgeOf(parts: CustomCodeDeps, call: ResolvedCall, tool: CustomTool): Promise<CustomBridge> {
-  const declared = await declaredTools(parts, call, tool.tools)
+async function bridgeOf(deps: CustomCodeDeps, call: ResolvedCall, tool: CustomTool): Promise<CustomBridge> {
+  const declared = await declaredTools(deps, call, tool.tools)
   const names = declaredNames(declared, tool.execute)
-  const { customToolkits } = await parts.app.get()
-  const perform = errandsOf({
-    calls: parts.calls,
+  const { customToolkits } = await deps.app.get()
+  const perform = createRequestHandler({
+    calls: deps.calls,
     call,
     declared,
     names,
-    inside: [...(call.inside ?? []), keyOf(call)],
-    fetch: { send: parts.send, hosts: tool.hosts ?? [], allowed: customToolkits.hosts, signal: call.signal },
+    inside: [...(call.inside ?? []), toolKeyOf(call)],
+    fetch: { send: deps.send, hosts: tool.hosts ?? [], allowed: customToolkits.hosts, signal: call.signal },
   })
   const toolkits = [...names].map(([object, refs]) => [object, [...refs.keys()]] as const)
   const own = declared.size > 0 ? ['fetch', 'call', 'read_result'] : ['fetch', 'call']
@@ -130,8 +130,8 @@ async function bridgeOf(parts: CustomCodeDeps, call: ResolvedCall, tool: CustomT
 }
 
 /** While a person is waited for, its clock stands. */
-async function run({ parts, call, limits }: Running, program: Program, bridge: CustomBridge): Promise<Execution> {
-  const { executor, limits: most = {} } = parts
+async function run({ deps, call, limits }: Running, program: Program, bridge: CustomBridge): Promise<Execution> {
+  const { executor, limits: most = {} } = deps
   let left = limits.callMs
   for (;;) {
     const wallMs = Math.min(most.wallMs ?? WALL_MS, left)
@@ -178,21 +178,21 @@ export interface CustomInput {
 const BEFORE = 'return (async (input, secrets, fetch) => {'
 
 /** Headers of a Request or a Response: names in any case, as pairs or an object. */
-const FETCH = `((ask) => async (url, init) => {
+const FETCH = `((send) => async (url, init) => {
   const { method, headers, body, redirect } = init ?? {}
   const pairs = headers == null ? [] : typeof headers[Symbol.iterator] === 'function' ? [...headers] : Object.entries(headers)
-  const answer = await ask(String(url), { method, headers: pairs.map(([name, value]) => [String(name), String(value)]), body, redirect })
-  const kept = new Map(answer.headers)
+  const response = await send(String(url), { method, headers: pairs.map(([name, value]) => [String(name), String(value)]), body, redirect })
+  const headerMap = new Map(response.headers)
   const low = (name) => String(name).toLowerCase()
   return {
-    status: answer.status, statusText: answer.statusText, ok: answer.status >= 200 && answer.status < 300,
-    url: answer.url, redirected: answer.redirected,
+    status: response.status, statusText: response.statusText, ok: response.status >= 200 && response.status < 300,
+    url: response.url, redirected: response.redirected,
     headers: {
-      get: (name) => kept.get(low(name)) ?? null, has: (name) => kept.has(low(name)),
-      keys: () => kept.keys(), values: () => kept.values(), entries: () => kept.entries(),
-      forEach: (work) => kept.forEach((value, name) => work(value, name)), [Symbol.iterator]: () => kept.entries(),
+      get: (name) => headerMap.get(low(name)) ?? null, has: (name) => headerMap.has(low(name)),
+      keys: () => headerMap.keys(), values: () => headerMap.values(), entries: () => headerMap.entries(),
+      forEach: (work) => headerMap.forEach((value, name) => work(value, name)), [Symbol.iterator]: () => headerMap.entries(),
     },
-    text: async () => answer.body, json: async () => JSON.parse(answer.body),
+    text: async () => response.body, json: async () => JSON.parse(response.body),
   }
 })`
 

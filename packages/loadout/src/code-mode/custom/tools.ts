@@ -25,32 +25,34 @@ type Scope = Pick<ToolCall, 'userId' | 'threadId' | 'inlineToolkits'>
 /** By ref, in the order of the loadout. */
 export async function declaredTools(
   { loadouts, catalog }: DeclaredDeps,
-  { userId, threadId, inlineToolkits: brought }: Scope,
+  { userId, threadId, inlineToolkits }: Scope,
   declared: readonly string[] = [],
 ): Promise<Map<string, Declared>> {
   if (declared.length === 0) return new Map()
   const patterns = declared.map(compileRef)
   const { tools } = await loadouts.resolve({ userId, threadId })
-  const carried = tools.flatMap((entry): Declared[] =>
-    isBuiltIn(entry) || brought?.has(entry.toolkit)
+  const fromLoadout = tools.flatMap((entry): Declared[] =>
+    isBuiltIn(entry) || inlineToolkits?.has(entry.toolkit)
       ? []
       : [{ ...named(entry), address: entry.uscoId ?? entry.toolkit }],
   )
-  const along = await broughtTools(catalog, { userId, inlineToolkits: brought })
-  const all = [...along, ...carried].filter(({ toolkit, tool }) => patterns.some((one) => one.matches(toolkit, tool)))
-  return new Map(all.map((one) => [one.ref, one]))
+  const inline = await inlineTools(catalog, { userId, inlineToolkits })
+  const matching = [...inline, ...fromLoadout].filter(({ toolkit, tool }) =>
+    patterns.some((pattern) => pattern.matches(toolkit, tool)),
+  )
+  return new Map(matching.map((tool) => [tool.ref, tool]))
 }
 
 const named = ({ ref, toolkit, tool }: Named): Named => ({ ref, toolkit, tool })
 
-async function broughtTools(
+async function inlineTools(
   catalog: DeclaredDeps['catalog'],
-  { userId, inlineToolkits: brought }: Pick<Scope, 'userId' | 'inlineToolkits'>,
+  { userId, inlineToolkits }: Pick<Scope, 'userId' | 'inlineToolkits'>,
 ): Promise<Declared[]> {
-  if (!brought) return []
-  const known = await catalog.tools(userId, [...brought.values()])
-  return [...brought].flatMap(([id, { uscoId }]) =>
-    (known.get(uscoId) ?? []).map(({ manifest: { name: tool } }) => ({
+  if (!inlineToolkits) return []
+  const toolsByToolkit = await catalog.tools(userId, [...inlineToolkits.values()])
+  return [...inlineToolkits].flatMap(([id, { uscoId }]) =>
+    (toolsByToolkit.get(uscoId) ?? []).map(({ manifest: { name: tool } }) => ({
       ref: `${id}.${tool}`,
       toolkit: id,
       tool,

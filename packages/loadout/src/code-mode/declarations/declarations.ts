@@ -52,17 +52,17 @@ const MAX_LINE_LENGTH = 320
 
 export function declare<T extends Declarable>(entries: readonly T[], options: DeclareOptions): Declared<T> {
   const names = options.names ?? codeNames(entries)
-  const known = entries.filter(({ ref }) => names.has(ref))
-  const unknown = entries.filter(({ ref }) => !names.has(ref))
-  const all = known.map((entry) => ({ entry, name: names.get(entry.ref) as CodeName }))
+  const named = entries.filter(({ ref }) => names.has(ref))
+  const unnamed = entries.filter(({ ref }) => !names.has(ref))
+  const tools = named.map((entry) => ({ entry, name: names.get(entry.ref) as CodeName }))
   // With a little less until the whole fits: pieces that are counted one by one are a few tokens off.
   for (let spare = 0; spare < options.maxTokens; spare = spare * 2 + 8) {
     const sheet = new Sheet<T>(options.tokenizer, options.maxTokens - spare)
-    const isComplete = unknown.length === 0 && all.every((tool) => sheet.full(tool))
-    const filled = isComplete ? sheet : fill(all, options.tokenizer, options.maxTokens - spare)
-    const text = filled.text(isComplete ? 0 : all.length)
+    const isComplete = unnamed.length === 0 && tools.every((tool) => sheet.full(tool))
+    const filled = isComplete ? sheet : fill(tools, options.tokenizer, options.maxTokens - spare)
+    const text = filled.text(isComplete ? 0 : tools.length)
     const tokens = options.tokenizer.count(text)
-    if (tokens <= options.maxTokens) return { text, tokens, left: [...filled.left(known), ...unknown] }
+    if (tokens <= options.maxTokens) return { text, tokens, left: [...filled.left(named), ...unnamed] }
   }
   return { text: '', tokens: 0, left: [...entries] }
 }
@@ -105,7 +105,7 @@ class Sheet<T extends Declarable> {
   readonly #members = new Map<string, string[]>()
   readonly #named = new Map<string, string[]>()
   readonly #typeNames = new TypeNames()
-  readonly #told = new Set<T>()
+  readonly #declared = new Set<T>()
   #names = 0
   #left: number
 
@@ -141,15 +141,15 @@ class Sheet<T extends Declarable> {
   }
 
   left(all: readonly T[]): T[] {
-    return all.filter((entry) => !this.#told.has(entry))
+    return all.filter((entry) => !this.#declared.has(entry))
   }
 
   /** `all`: how many there are, where not all are told. */
   text(all: number): string {
-    if (this.#told.size + this.#names === 0 && all === 0) return ''
+    if (this.#declared.size + this.#names === 0 && all === 0) return ''
     const objects = [...this.#members].map(([object, members]) => `declare const ${object}: {\n${members.join('')}};\n`)
     const names = [...this.#named].map(([object, tools]) => `// ${object}: ${tools.join(', ')}\n`)
-    const more = all - this.#told.size
+    const more = all - this.#declared.size
     return [HEAD, ...this.#types, ...objects, ...names, ...(more > 0 ? [hint(more)] : [])].join('')
   }
 
@@ -160,7 +160,7 @@ class Sheet<T extends Declarable> {
     if (named) this.#typeNames.keep(named)
     this.#types.push(...types)
     push(this.#members, name.object, member)
-    this.#told.add(entry)
+    this.#declared.add(entry)
     return true
   }
 
@@ -194,8 +194,8 @@ function signature(manifest: Declarable['manifest'], style: Style): string {
 const methodOf = ({ name }: CodeName): string => (isIdentifier(name) && name !== 'new' ? name : quoted(name))
 
 function push<T>(map: Map<string, T[]>, key: string, value: T): void {
-  const known = map.get(key)
-  if (known) known.push(value)
+  const list = map.get(key)
+  if (list) list.push(value)
   else map.set(key, [value])
 }
 

@@ -23,11 +23,11 @@ beforeEach(async () => {
   await host.toolkits.register({ name: 'by hand', tools: [tool('sign')], allowedCallers: ['direct'] }, ann)
 })
 afterEach(() => host.close())
-const told = (ref: string) => host.declaration({ userId: 'ann' }, ref)
+const declarationOf = (ref: string) => host.declaration({ userId: 'ann' }, ref)
 
 describe('a tool declaration', () => {
   it('matches the text and the name that programs use', async () => {
-    const { text, name, uncallable } = await told('sums.get-sum')
+    const { text, name, uncallable } = await declarationOf('sums.get-sum')
     expect([name, uncallable]).toEqual(['sums["get-sum"]', undefined])
     expect(text).toContain('"get-sum"(input: { a: number')
     expect(text).toContain('Promise<{ sum: number')
@@ -38,9 +38,9 @@ describe('a tool declaration', () => {
   })
 
   it('reports why no program can call the tool', async () => {
-    expect((await told('by-hand.sign')).uncallable).toMatch(/no programs/)
+    expect((await declarationOf('by-hand.sign')).uncallable).toMatch(/no programs/)
     await host.activations.set({ userId: 'ann' }, [{ ref: 'sums.add', on: false }])
-    const off = await told('sums.add')
+    const off = await declarationOf('sums.add')
     expect(off.uncallable).toContain('Switched off at the user tier by "sums.add"')
     expect(off.text).toContain('add(input: { a: number')
     await using without = createServices()
@@ -49,7 +49,7 @@ describe('a tool declaration', () => {
   })
 
   it('is not-found for unknown tools and tools of other users', async () => {
-    await expect(told('sums.none')).rejects.toMatchObject({ code: 'not-found' })
+    await expect(declarationOf('sums.none')).rejects.toMatchObject({ code: 'not-found' })
     await expect(host.declaration({ userId: 'bob' }, 'sums.add')).rejects.toMatchObject({ code: 'not-found' })
   })
 })

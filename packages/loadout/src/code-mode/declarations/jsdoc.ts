@@ -13,22 +13,22 @@ const LISTED_VALUES = 12
 
 /** The comment of a tool: its own lines, and what else it is called. */
 export function toolComment(text: string | undefined, aliases: readonly string[], indent: string): string {
-  const said = cut(text ?? '', MAX_TOOL_TEXT_LENGTH)
+  const lines = cut(text ?? '', MAX_TOOL_TEXT_LENGTH)
     .split('\n')
     .map((line) => line.trimEnd())
     .filter((line, index, all) => line !== '' || all[index - 1] !== '')
-  const last = [said.at(-1) ?? '', ...aliases.map((alias) => `Also: ${alias}`)].filter((part) => part !== '').join(' ')
-  return comment([...said.slice(0, -1), last], indent)
+  const last = [lines.at(-1) ?? '', ...aliases.map((alias) => `Also: ${alias}`)].filter((part) => part !== '').join(' ')
+  return comment([...lines.slice(0, -1), last], indent)
 }
 
 /** The comment of a property or a named type, in one line. */
 export function schemaComment(schema: JsonObject, indent: string): string {
   const { description, title } = schema
   const text = typeof description === 'string' ? description : typeof title === 'string' ? title : ''
-  const said = cut(text, MAX_TEXT_LENGTH).replace(/\s+/g, ' ').trim()
+  const summary = cut(text, MAX_TEXT_LENGTH).replace(/\s+/g, ' ').trim()
   const facts = factsOf(schema).join('; ')
   const tag = schema.deprecated === true ? '@deprecated' : ''
-  return comment([[said, facts === '' ? '' : `(${facts})`, tag].filter((part) => part !== '').join(' ')], indent)
+  return comment([[summary, facts === '' ? '' : `(${facts})`, tag].filter((part) => part !== '').join(' ')], indent)
 }
 
 /** Empty where there is nothing to say. What closes a comment is made harmless last, whatever came before. */
@@ -71,7 +71,8 @@ function factsOf(schema: JsonObject): string[] {
 }
 
 function rangeOf(min: unknown, max: unknown, what: string): string {
-  const [low, high] = [typeof min === 'number', typeof max === 'number']
+  const low = typeof min === 'number'
+  const high = typeof max === 'number'
   if (low && high) return min === max ? `${min}${what}` : `${min} to ${max}${what}`
   return low ? `at least ${min}${what}` : high ? `at most ${max}${what}` : ''
 }

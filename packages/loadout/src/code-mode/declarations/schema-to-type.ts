@@ -9,7 +9,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import { isObject } from '../../util/is-object.ts'
 import { findRef, own } from '../../util/json-pointer.ts'
 import { MAX_LISTED, schemaComment } from './jsdoc.ts'
-import { and, arrayOf, atom, keyOf, literalOf, NEVER, or, type Text, tupleOf, UNKNOWN } from './type-text.ts'
+import { and, arrayOf, atom, literalOf, NEVER, or, propertyKeyOf, type Text, tupleOf, UNKNOWN } from './type-text.ts'
 
 export interface Style {
   /** With comments and named types, over several lines. */
@@ -54,7 +54,7 @@ export function draftType(schema: unknown, style: Style, hint: string): Draft {
 }
 
 /** Where a part stands. `bare`: not inside braces or brackets, where a type may not mean itself. */
-interface Place {
+interface WriteContext {
   depth: number
   indent: string
   bare: boolean
@@ -81,7 +81,7 @@ class TypeWriter {
     const indent = this.#style.full ? '  ' : ''
     const written = this.#write(this.#root, { depth: 0, indent, bare: true })
     for (const [index, definition] of this.#definitions.entries())
-      if (this.#meansItself(index)) definition.type = UNKNOWN
+      if (this.#isCircular(index)) definition.type = UNKNOWN
     const self = this.#refs.get('#') ?? this.#refs.get('#/')
     const required = isObject(this.#root) ? own(this.#root, 'required') : undefined
     return {
@@ -91,35 +91,35 @@ class TypeWriter {
     }
   }
 
-  #write(schema: unknown, place: Place): Text {
+  #write(schema: unknown, context: WriteContext): Text {
     if (schema === false) return NEVER
-    if (!isObject(schema) || --this.#nodes < 0 || place.depth > this.#style.depth) return UNKNOWN
+    if (!isObject(schema) || --this.#nodes < 0 || context.depth > this.#style.depth) return UNKNOWN
     if (this.#characters < 0) return UNKNOWN
-    const text = this.#combine(schema, place)
+    const text = this.#combine(schema, context)
     return own(schema, 'nullable') === true ? or([text, atom('null')]) : text
   }
 
-  #combine(schema: JsonObject, place: Place): Text {
+  #combine(schema: JsonObject, context: WriteContext): Text {
     const value = this.#value(schema)
     if (value) return value
     const ref = own(schema, '$ref') ?? own(schema, '$dynamicRef')
     const parts = [
-      ...(typeof ref === 'string' ? [this.#reference(ref, place)] : []),
-      ...this.#branches(schema, 'allOf', place),
+      ...(typeof ref === 'string' ? [this.#reference(ref, context)] : []),
+      ...this.#branches(schema, 'allOf', context),
       ...['anyOf', 'oneOf'].flatMap((word) => {
-        const branches = this.#branches(schema, word, place)
+        const branches = this.#branches(schema, word, context)
         return branches.length === 0 ? [] : [or(branches)]
       }),
     ].filter((part) => part !== UNKNOWN)
-    const base = this.#base(schema, place, parts.length > 0)
+    const base = this.#base(schema, context, parts.length > 0)
     return and(base === undefined ? parts : [base, ...parts])
   }
 
-  #branches(schema: JsonObject, word: string, place: Place): Text[] {
+  #branches(schema: JsonObject, word: string, context: WriteContext): Text[] {
     const branches = own(schema, word)
     if (!Array.isArray(branches)) return []
     if (branches.length > MAX_BRANCHES) return [UNKNOWN]
-    return branches.map((branch) => this.#write(branch, { ...place, depth: place.depth + 1 }))
+    return branches.map((branch) => this.#write(branch, { ...context, depth: context.depth + 1 }))
   }
 
   #value(schema: JsonObject): Text | undefined {
@@ -133,9 +133,9 @@ class TypeWriter {
   }
 
   /** What `type` and the words that belong to one say. `narrowed`: other parts say what an object is. */
-  #base(schema: JsonObject, place: Place, narrowed: boolean): Text | undefined {
-    const said = own(schema, 'type')
-    const types = (Array.isArray(said) ? said.slice(0, 10) : [said ?? guessed(schema)]).filter(
+  #base(schema: JsonObject, context: WriteContext, narrowed: boolean): Text | undefined {
+    const declaredType = own(schema, 'type')
+    const types = (Array.isArray(declaredType) ? declaredType.slice(0, 10) : [declaredType ?? guessed(schema)]).filter(
       (type) => typeof type === 'string',
     )
     if (types.length === 0) return undefined
@@ -144,15 +144,15 @@ class TypeWriter {
     if (isBare && narrowed) return undefined
     return or(
       types.map((type) => {
-        if (type === 'object') return this.#object(schema, place)
-        if (type === 'array') return this.#array(schema, place)
+        if (type === 'object') return this.#object(schema, context)
+        if (type === 'array') return this.#array(schema, context)
         return Object.hasOwn(PRIMITIVES, type) ? atom(PRIMITIVES[type] as string) : UNKNOWN
       }),
     )
   }
 
-  #array(schema: JsonObject, place: Place): Text {
-    const inside = { ...place, depth: place.depth + 1, bare: false }
+  #array(schema: JsonObject, context: WriteContext): Text {
+    const inside = { ...context, depth: context.depth + 1, bare: false }
     const items = own(schema, 'items')
     const prefix = own(schema, 'prefixItems') ?? (Array.isArray(items) ? items : undefined)
     if (!Array.isArray(prefix) || prefix.length === 0) return arrayOf(this.#write(items ?? true, inside))
@@ -167,20 +167,20 @@ class TypeWriter {
     )
   }
 
-  #object(schema: JsonObject, place: Place): Text {
-    const given = own(schema, 'properties')
-    const properties = isObject(given) ? given : {}
+  #object(schema: JsonObject, context: WriteContext): Text {
+    const rawProperties = own(schema, 'properties')
+    const properties = isObject(rawProperties) ? rawProperties : {}
     const required = own(schema, 'required')
     const needed = new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [])
     const listed = Object.keys(properties).filter((name) => name.length <= MAX_KEY_LENGTH)
     const unlisted = [...needed].filter((name) => name.length <= MAX_KEY_LENGTH && !Object.hasOwn(properties, name))
     const names = [...listed, ...unlisted].slice(0, this.#style.properties)
-    const inside = { depth: place.depth + 1, indent: this.#style.full ? `${place.indent}  ` : '', bare: false }
+    const inside = { depth: context.depth + 1, indent: this.#style.full ? `${context.indent}  ` : '', bare: false }
     const members: string[] = []
     for (const name of names) {
       if (this.#characters < 0) break
       const property = Object.hasOwn(properties, name) ? properties[name] : true
-      const text = `${keyOf(name)}${needed.has(name) ? '' : '?'}: ${this.#write(property, inside).text}`
+      const text = `${propertyKeyOf(name)}${needed.has(name) ? '' : '?'}: ${this.#write(property, inside).text}`
       const comment = this.#style.full && isObject(property) ? schemaComment(property, inside.indent) : ''
       this.#characters -= text.length + comment.length
       members.push(`${comment}${inside.indent}${text}`)
@@ -190,24 +190,24 @@ class TypeWriter {
     const index = isCut ? UNKNOWN : others
     const isPlain = index !== undefined && (index === UNKNOWN || members.length === 0)
     const all = isPlain ? [...members, `${inside.indent}[key: string]: ${index.text}`] : members
-    const object = atom(braces(all, place.indent))
+    const object = atom(braces(all, context.indent))
     return index === undefined || isPlain ? object : and([object, atom(`{ [key: string]: ${index.text} }`)])
   }
 
   /** What properties have that are not listed; undefined where there are none, or none that need be told. */
-  #others(schema: JsonObject, place: Place, isEmpty: boolean): Text | undefined {
+  #others(schema: JsonObject, context: WriteContext, isEmpty: boolean): Text | undefined {
     const patterns = own(schema, 'patternProperties')
     const more = own(schema, 'additionalProperties') ?? own(schema, 'unevaluatedProperties')
     const schemas = isObject(patterns) ? Object.values(patterns).slice(0, MAX_BRANCHES) : []
     if (isObject(more) || more === true) schemas.push(more)
-    if (schemas.length > 0) return or(schemas.map((one) => this.#write(one, place)))
+    if (schemas.length > 0) return or(schemas.map((one) => this.#write(one, context)))
     return isEmpty && more !== false ? UNKNOWN : undefined
   }
 
-  #reference(ref: string, place: Place): Text {
+  #reference(ref: string, context: WriteContext): Text {
     const target = findRef(this.#root, ref)
     if (!target) return UNKNOWN
-    if (!this.#style.full) return this.#expanded(ref, target.schema, place)
+    if (!this.#style.full) return this.#expanded(ref, target.schema, context)
     let index = this.#refs.get(ref)
     if (index === undefined) {
       if (this.#definitions.length >= MAX_DEFINITIONS) return UNKNOWN
@@ -215,7 +215,7 @@ class TypeWriter {
       this.#refs.set(ref, index)
       this.#define(target.schema, target.hint || this.#hint)
     }
-    if (place.bare) this.#bareRefs.add(index)
+    if (context.bare) this.#bareRefs.add(index)
     return reference(index)
   }
 
@@ -231,15 +231,15 @@ class TypeWriter {
   }
 
   /** In one line there are no names: what means itself is `unknown`. */
-  #expanded(ref: string, schema: unknown, place: Place): Text {
+  #expanded(ref: string, schema: unknown, context: WriteContext): Text {
     if (this.#open.has(ref) || this.#open.size >= MAX_OPEN) return UNKNOWN
     this.#open.add(ref)
-    const text = this.#write(schema, place)
+    const text = this.#write(schema, context)
     this.#open.delete(ref)
     return text
   }
 
-  #meansItself(index: number): boolean {
+  #isCircular(index: number): boolean {
     const seen = new Set<number>()
     const next = [...(this.#definitions[index]?.bareRefs ?? [])]
     for (let at = next.pop(); at !== undefined; at = next.pop()) {

@@ -20,7 +20,7 @@ const MAX_INLINE_LENGTH = 60
 
 export class TypeNames {
   /** What each name stands for. */
-  readonly #known = new Map<string, string>()
+  readonly #identities = new Map<string, string>()
 
   /** `owner`: words that tell its types from those of others. Nothing is kept until `keep`. */
   name(drafts: readonly Draft[], owner: readonly string[]): NamedDraft {
@@ -30,19 +30,19 @@ export class TypeNames {
   }
 
   keep({ added }: NamedDraft): void {
-    for (const [name, { identity }] of added) this.#known.set(name, identity)
+    for (const [name, { identity }] of added) this.#identities.set(name, identity)
   }
 
   #nameOne({ type, definitions }: Draft, owner: readonly string[], added: NamedDraft['added']): string {
     const names = new Map<number, string>()
     const nameOf = (index: number): string => {
-      const known = names.get(index)
+      const existing = names.get(index)
       const definition = definitions[index]
-      if (known !== undefined || !definition) return known ?? 'unknown'
+      if (existing !== undefined || !definition) return existing ?? 'unknown'
       const identity = identityOf(definitions, index)
       const name = this.#free(definition.hint, { owner, identity, added })
       names.set(index, name)
-      if (this.#known.get(name) === identity || added.has(name)) return name
+      if (this.#identities.get(name) === identity || added.has(name)) return name
       added.set(name, { text: '', identity })
       const text = `${definition.comment}type ${name} = ${filled(definition.type.text)};\n`
       added.set(name, { text, identity })
@@ -59,8 +59,8 @@ export class TypeNames {
   ) {
     const short = pascal(hint) || 'Value'
     const isFree = (name: string) => {
-      const known = this.#known.get(name) ?? added.get(name)?.identity
-      return !LANGUAGE_TYPES.has(name) && (known === undefined || known === identity)
+      const existing = this.#identities.get(name) ?? added.get(name)?.identity
+      return !LANGUAGE_TYPES.has(name) && (existing === undefined || existing === identity)
     }
     const wanted = [short, ...owner.map((_, index) => pascal(owner.slice(0, index + 1).join(' ')) + short)]
     const found = wanted.find(isFree)

@@ -67,23 +67,23 @@ function distinct(parts: readonly Text[]): Text[] {
 }
 
 /** JSON values as types that have that one value. */
-const LONGEST = 200
+const MAX_LENGTH = 200
 const MAX_PARTS = 24
-const DEEPEST = 3
+const MAX_DEPTH = 3
 
 /** Undefined where it is too large, or nothing that JSON has. */
 export function literalOf(value: unknown, depth = 0): string | undefined {
   if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
-  if (typeof value === 'string') return value.length <= LONGEST ? quoted(value) : undefined
-  if (typeof value !== 'object' || depth >= DEEPEST) return undefined
+  if (typeof value === 'string') return value.length <= MAX_LENGTH ? quoted(value) : undefined
+  if (typeof value !== 'object' || depth >= MAX_DEPTH) return undefined
   const parts = Array.isArray(value) ? value : Object.entries(value)
   if (parts.length > MAX_PARTS) return undefined
   const texts = Array.isArray(value)
     ? value.map((one) => literalOf(one, depth + 1))
     : Object.entries(value).map(([key, one]) => {
         const text = literalOf(one, depth + 1)
-        return text === undefined || key.length > LONGEST ? undefined : `${keyOf(key)}: ${text}`
+        return text === undefined || key.length > MAX_LENGTH ? undefined : `${propertyKeyOf(key)}: ${text}`
       })
   if (texts.includes(undefined)) return undefined
   if (Array.isArray(value)) return `[${texts.join(', ')}]`
@@ -91,4 +91,4 @@ export function literalOf(value: unknown, depth = 0): string | undefined {
 }
 
 /** The name of a property, quoted where it must be. */
-export const keyOf = (name: string): string => (isIdentifier(name) ? name : quoted(name))
+export const propertyKeyOf = (name: string): string => (isIdentifier(name) ? name : quoted(name))

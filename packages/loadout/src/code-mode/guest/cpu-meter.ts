@@ -15,7 +15,10 @@ export interface Meter {
 
 export function createMeter(limitMs: number, threadMs: (() => number) | undefined): Meter {
   const threadBefore = threadMs?.() ?? 0
-  let [passed, from, running, nextLook] = [0, 0, false, 0]
+  let passed = 0
+  let from = 0
+  let running = false
+  let nextLook = 0
   const passedMs = () => passed + (running ? performance.now() - from : 0)
   const spentMs = () => (threadMs ? Math.min(passedMs(), threadMs() - threadBefore) : passedMs())
   return {

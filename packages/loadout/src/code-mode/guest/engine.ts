@@ -16,7 +16,7 @@ export interface EngineHooks {
   /** Asked often while a program computes; true ends it, and it cannot catch that. */
   interrupted(): boolean
   /** The guest speaks. The arguments are good until it returns. */
-  door(kind: number, read: HostCallArguments): void
+  onHostCall(kind: number, read: HostCallArguments): void
   /** Memory ran out, at least once. */
   outOfMemory(): void
   /** The program's time, in milliseconds. */
@@ -71,7 +71,8 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
 
     /** Evaluates code; the value is freed by who takes it. */
     evaluate(code: string, file: string): Outcome {
-      const [source, name] = [strings.write(code), strings.write(file)]
+      const source = strings.write(code)
+      const name = strings.write(file)
       const result = exports.qjs_eval(source.at, source.length, name.at, 0)
       exports.wasm_free(source.at)
       exports.wasm_free(name.at)
@@ -127,14 +128,14 @@ function takeImage(exports: Exports) {
 const BAD_FILE = 8
 
 function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: () => Strings): Exports {
-  let known: Strings | undefined
+  let cachedStrings: Strings | undefined
   const env = {
     // The name of the function and its length, `this`, and the arguments.
     host_call(...[, , , argc = 0, argv = 0]: number[]) {
-      known ??= strings()
-      const { sized, addressAt } = known
+      cachedStrings ??= strings()
+      const { sized, addressAt } = cachedStrings
       const at = (index: number) => addressAt(argv, index)
-      hooks.door(argc === 0 ? -1 : exports.qjs_get_float64(at(0)), {
+      hooks.onHostCall(argc === 0 ? -1 : exports.qjs_get_float64(at(0)), {
         text: (index) => (index < argc ? sized(at(index)).text : ''),
         sized: (index) => (index < argc ? sized(at(index)) : NOTHING),
         number: (index) => (index < argc ? exports.qjs_get_float64(at(index)) : Number.NaN),
@@ -180,11 +181,13 @@ function hasAny(words: Int32Array): boolean {
 
 /** Puts the guest inside, and gives the way in. */
 function boot(exports: Exports, strings: Strings): number {
-  const name = strings.write('door')
-  const [door, global] = [exports.qjs_new_host_function(name.at, name.length, 0), exports.qjs_get_global()]
-  exports.qjs_set_prop_string(global, name.at, door)
-  for (const value of [door, global]) exports.qjs_free_value(value)
-  const [source, file] = [strings.write(GUEST), strings.write(GUEST_FILE)]
+  const name = strings.write('hostCall')
+  const hostCall = exports.qjs_new_host_function(name.at, name.length, 0)
+  const global = exports.qjs_get_global()
+  exports.qjs_set_prop_string(global, name.at, hostCall)
+  for (const value of [hostCall, global]) exports.qjs_free_value(value)
+  const source = strings.write(GUEST)
+  const file = strings.write(GUEST_FILE)
   const enter = exports.qjs_eval(source.at, source.length, file.at, 0)
   for (const { at } of [name, source, file]) exports.wasm_free(at)
   if (exports.qjs_is_exception(enter) !== 0) throw new TypeError('The guest did not start.')
@@ -194,12 +197,12 @@ function boot(exports: Exports, strings: Strings): number {
 function takeThrown(exports: Exports, strings: Strings): Thrown {
   const thrown = exports.qjs_get_exception()
   const read = (name: string) => propertyOf(exports, strings, { object: thrown, name })
-  const told =
+  const result =
     exports.qjs_is_object(thrown) === 0
       ? { name: '', message: strings.read(thrown), stack: '' }
       : { name: read('name'), message: read('message'), stack: read('stack') }
   exports.qjs_free_value(thrown)
-  return told
+  return result
 }
 
 function propertyOf(exports: Exports, strings: Strings, { object, name }: { object: number; name: string }): string {

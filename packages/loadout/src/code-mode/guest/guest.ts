@@ -17,12 +17,12 @@ export interface GuestOptions extends GuestIo {
   stackBytes: number
 }
 
-interface Place {
+interface Slot {
   size: number
   engine: Engine
 }
 
-const IDLE: EngineHooks = { interrupted: () => false, door() {}, outOfMemory() {}, now: () => 0 }
+const IDLE: EngineHooks = { interrupted: () => false, onHostCall() {}, outOfMemory() {}, now: () => 0 }
 const USUAL = memoryClass(DEFAULT_LIMITS.memoryBytes)
 
 export function createGuest(options: GuestOptions) {
@@ -36,28 +36,28 @@ export function createGuest(options: GuestOptions) {
     modules.set(size, module)
     return module
   }
-  const open = (size: number): Place => {
+  const open = (size: number): Slot => {
     const forward: EngineHooks = {
       interrupted: () => hooks.interrupted(),
-      door: (kind, args) => hooks.door(kind, args),
+      onHostCall: (kind, args) => hooks.onHostCall(kind, args),
       outOfMemory: () => hooks.outOfMemory(),
       now: () => hooks.now(),
     }
     return { size, engine: createEngine(moduleOf(size), options.stackBytes, forward) }
   }
-  let place = open(USUAL)
+  let slot = open(USUAL)
 
   const renew = () => {
-    const again = (run?.clean() ?? true) && place.size === USUAL
+    const again = (run?.clean() ?? true) && slot.size === USUAL
     hooks = IDLE
     run = undefined
-    if (!again || !place.engine.reset()) place = open(USUAL)
+    if (!again || !slot.engine.reset()) slot = open(USUAL)
     options.post({ type: 'ready', threadMs: options.threadMs?.() })
   }
   const begin = (request: RunRequest) => {
     const size = memoryClass(request.limits.memoryBytes)
-    if (place.size !== size) place = open(size)
-    run = new GuestRun(request, place.engine, options)
+    if (slot.size !== size) slot = open(size)
+    run = new GuestRun(request, slot.engine, options)
     hooks = run
     run.begin()
   }

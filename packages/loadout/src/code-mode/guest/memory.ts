@@ -47,7 +47,8 @@ export type Strings = ReturnType<typeof memoryOf>
 
 /** Strings and lists of addresses, in and out of the memory. */
 export function memoryOf(exports: Exports, scratch: { at: number }) {
-  const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
+  const encoder = new TextEncoder()
+  const decoder = new TextDecoder()
   let bytes = new Uint8Array(exports.memory.buffer)
   let view = new DataView(exports.memory.buffer)
   /** Memory that grew is another buffer. */

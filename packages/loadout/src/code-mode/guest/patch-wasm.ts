@@ -12,7 +12,10 @@
 export const OUT_OF_MEMORY_FD = 77
 
 const PAGE = 65_536
-const [IMPORTS, MEMORY, EXPORTS, CODE] = [2, 5, 7, 10]
+const IMPORTS = 2
+const MEMORY = 5
+const EXPORTS = 7
+const CODE = 10
 const HEADER_BYTES = 8
 const FUNCTION = 0
 
@@ -77,7 +80,9 @@ function exportedFunction(body: Uint8Array, wanted: string): number {
 
 function withMaximum(body: Uint8Array, pages: number): Uint8Array {
   const read = reader(body)
-  const [memories, flags, initial] = [read.number(), read.byte(), read.number()]
+  const memories = read.number()
+  const flags = read.byte()
+  const initial = read.number()
   if (memories !== 1 || flags !== 0) throw new TypeError('The memory of the engine is not as it is known.')
   return Uint8Array.of(1, 1, ...unsigned(initial), ...unsigned(Math.max(initial, pages)))
 }
@@ -95,7 +100,8 @@ function withPrologue(body: Uint8Array, index: number, instructions: readonly nu
     locals.byte()
   }
   if (count <= index) throw new TypeError('The engine has fewer functions than it says.')
-  const [head, tail] = [own.subarray(0, locals.at()), own.subarray(locals.at())]
+  const head = own.subarray(0, locals.at())
+  const tail = own.subarray(locals.at())
   const size = unsigned(own.length + instructions.length)
   return joined([before, Uint8Array.from(size), head, Uint8Array.from(instructions), tail, body.subarray(read.at())])
 }
@@ -104,7 +110,9 @@ function reader(bytes: Uint8Array, from = 0) {
   let at = from
   const byte = () => bytes[at++] ?? 0
   const number = () => {
-    let [value, shift, next] = [0, 0, 0]
+    let value = 0
+    let shift = 0
+    let next = 0
     do {
       next = byte()
       value |= (next & 0x7f) << shift

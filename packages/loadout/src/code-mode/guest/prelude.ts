@@ -14,8 +14,8 @@ const MAX_TEXT = 4000
 
 export const GUEST = `(() => {
   'use strict'
-  const door = globalThis.door
-  delete globalThis.door
+  const hostCall = globalThis.hostCall
+  delete globalThis.hostCall
   delete globalThis.SharedArrayBuffer
   const { parse, stringify } = JSON
   const { apply, ownKeys } = Reflect
@@ -37,42 +37,42 @@ export const GUEST = `(() => {
   // Calls: each is a promise that waits under its number.
   const waiting = { __proto__: null }
   let calls = 0
-  const written = (given) => {
-    let length = given.length
-    while (length > 0 && given[length - 1] === undefined) length--
-    given.length = length
-    return stringify(given)
+  const stringifyArguments = (values) => {
+    let length = values.length
+    while (length > 0 && values[length - 1] === undefined) length--
+    values.length = length
+    return stringify(values)
   }
   const makeFunction = (object, name) => {
-    const call = (...given) => {
+    const call = (...values) => {
       // Made here, so that its stack is that of the call; what it is shows when it is thrown.
       const error = new OwnError()
       let args
       try {
-        args = written(given)
+        args = stringifyArguments(values)
       } catch (cause) {
-        return new OwnPromise((_, reject) => reject(refused(error, { code: 'invalid-arguments', message: 'The arguments cannot be written as JSON: ' + said(cause) })))
+        return new OwnPromise((_, reject) => reject(toolError(error, { code: 'invalid-arguments', message: 'The arguments cannot be written as JSON: ' + describeError(cause) })))
       }
       const promise = new OwnPromise((resolve, reject) => {
         waiting[calls++] = { __proto__: null, resolve, reject, error }
       })
-      door(${HOST_CALL.call}, object, name, args, args.length)
+      hostCall(${HOST_CALL.call}, object, name, args, args.length)
       return promise
     }
     return defineProperty(call, 'name', { __proto__: null, value: name })
   }
-  const refused = (error, told) => {
+  const toolError = (error, failure) => {
     setPrototypeOf(error, toolErrors)
-    define(error, 'message', told.message)
-    error.code = told.code
-    if (told.data !== undefined) error.data = told.data
+    define(error, 'message', failure.message)
+    error.code = failure.code
+    if (failure.data !== undefined) error.data = failure.data
     return error
   }
   const settle = (seq, ok, answer) => {
     const { resolve, reject, error } = waiting[seq]
     delete waiting[seq]
     if (ok) return resolve(parse(answer))
-    reject(refused(error, parse(answer)))
+    reject(toolError(error, parse(answer)))
   }
 
   // Toolkits: a name that is not there says which are.
@@ -96,7 +96,7 @@ export const GUEST = `(() => {
   }
 
   // Logs.
-  const said = (thrown) => {
+  const describeError = (thrown) => {
     try {
       if (typeof thrown !== 'object' || thrown === null) return cut(thrown)
       const name = thrown.name === undefined ? '' : text(thrown.name), message = text(thrown.message ?? '')
@@ -107,22 +107,22 @@ export const GUEST = `(() => {
       return 'something that has no text'
     }
   }
-  const shown = (value) => {
+  const format = (value) => {
     try {
       if (typeof value === 'string') return value
       if (typeof value === 'bigint') return text(value) + 'n'
       if (typeof value === 'function') return '[function ' + text(value.name) + ']'
       if (typeof value !== 'object' || value === null) return text(value)
-      if (value instanceof OwnError) return said(value)
+      if (value instanceof OwnError) return describeError(value)
       return text(stringify(value))
     } catch (cause) {
-      return '[' + said(cause) + ']'
+      return '[' + describeError(cause) + ']'
     }
   }
   const logger = (level) => (...values) => {
     let line = ''
-    for (let i = 0; i < values.length; i++) line += (i === 0 ? '' : ' ') + shown(values[i])
-    door(${HOST_CALL.log}, level, line, line.length)
+    for (let i = 0; i < values.length; i++) line += (i === 0 ? '' : ' ') + format(values[i])
+    hostCall(${HOST_CALL.log}, level, line, line.length)
   }
   const console = { __proto__: null }
   for (const level of ['log', 'info', 'warn', 'error', 'debug']) console[level] = logger(level)
@@ -151,13 +151,13 @@ export const GUEST = `(() => {
     else last = timer.before
   }
   const byId = { __proto__: null }
-  const delay = (ms) => { const given = number(ms); return given > 0 && given < 1e12 ? given : 0 }
-  const schedule = (work, ms, { every, given }) => {
+  const delay = (ms) => { const value = number(ms); return value > 0 && value < 1e12 ? value : 0 }
+  const schedule = (work, ms, { every, values }) => {
     if (typeof work !== 'function') throw new OwnTypeError('The first argument of a timer must be a function.')
-    const timer = { __proto__: null, id: ++timers, work, given, every: every ? delay(ms) || 1 : 0, due: now() + delay(ms), set: false }
+    const timer = { __proto__: null, id: ++timers, work, values, every: every ? delay(ms) || 1 : 0, due: now() + delay(ms), set: false }
     byId[timer.id] = timer
     add(timer)
-    door(${HOST_CALL.timer})
+    hostCall(${HOST_CALL.timer})
     return timer.id
   }
   const clear = (id) => {
@@ -166,9 +166,9 @@ export const GUEST = `(() => {
     delete byId[id]
     remove(timer)
   }
-  define(program, 'setTimeout', (work, ms, ...given) => schedule(work, ms, { every: false, given }))
-  define(program, 'setInterval', (work, ms, ...given) => schedule(work, ms, { every: true, given }))
-  define(program, 'setImmediate', (work, ...given) => schedule(work, 0, { every: false, given }))
+  define(program, 'setTimeout', (work, ms, ...values) => schedule(work, ms, { every: false, values }))
+  define(program, 'setInterval', (work, ms, ...values) => schedule(work, ms, { every: true, values }))
+  define(program, 'setImmediate', (work, ...values) => schedule(work, 0, { every: false, values }))
   for (const name of ['clearTimeout', 'clearInterval', 'clearImmediate']) define(program, name, clear)
   const fire = () => {
     const timer = first
@@ -177,7 +177,7 @@ export const GUEST = `(() => {
       timer.due += timer.every
       add(timer)
     } else delete byId[timer.id]
-    apply(timer.work, undefined, timer.given)
+    apply(timer.work, undefined, timer.values)
   }
 
   // Randomness: sfc32 over the seed.
@@ -212,7 +212,7 @@ export const GUEST = `(() => {
     } catch {
       stack = ''
     }
-    door(${HOST_CALL.failed}, said(thrown), stack)
+    hostCall(${HOST_CALL.failed}, describeError(thrown), stack)
   }
   const begin = (body) => {
     apply(then, body(), [(value) => {
@@ -220,10 +220,10 @@ export const GUEST = `(() => {
       try {
         result = stringify(value)
       } catch (cause) {
-        return failed(new OwnTypeError('The value that the program returned cannot be written as JSON: ' + said(cause)))
+        return failed(new OwnTypeError('The value that the program returned cannot be written as JSON: ' + describeError(cause)))
       }
       if (result === undefined) result = 'null'
-      door(${HOST_CALL.done}, result, result.length)
+      hostCall(${HOST_CALL.done}, result, result.length)
     }, failed])
   }
 

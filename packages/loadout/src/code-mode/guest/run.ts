@@ -37,7 +37,7 @@ export class GuestRun implements EngineHooks {
   readonly #request: RunRequest
   readonly #io: GuestIo
   readonly #engine: Engine
-  readonly #ledger: Ledger
+  readonly #counter: UsageCounter
   readonly #meter: Meter
   readonly #deadline: number
   readonly #lines: number
@@ -46,14 +46,14 @@ export class GuestRun implements EngineHooks {
   #trapped = false
   #timers = false
   #read = 0
-  #told = performance.now()
+  #flushedAt = performance.now()
 
   constructor(request: RunRequest, engine: Engine, io: GuestIo) {
     this.#request = request
     this.#engine = engine
     this.#io = io
     this.#meter = createMeter(request.limits.cpuMs, io.threadMs)
-    this.#ledger = createUsageCounter(request.limits, (code, message) => this.#fail(code, message))
+    this.#counter = createUsageCounter(request.limits, (code, message) => this.#fail(code, message))
     this.#deadline = performance.now() + request.limits.wallMs
     this.#lines = request.source.split('\n').length
     this.#now = request.now
@@ -92,10 +92,10 @@ export class GuestRun implements EngineHooks {
   outOfMemory = () =>
     this.#fail('memory-limit', `The program needs more than ${this.#request.limits.memoryBytes} bytes.`)
 
-  door = (kind: number, args: HostCallArguments) => {
+  onHostCall = (kind: number, args: HostCallArguments) => {
     if (this.#ended) return
-    if (kind === HOST_CALL.call) this.#ledger.call(args)
-    else if (kind === HOST_CALL.log) this.#ledger.log(args)
+    if (kind === HOST_CALL.call) this.#counter.call(args)
+    else if (kind === HOST_CALL.log) this.#counter.log(args)
     else if (kind === HOST_CALL.done) this.#done(args)
     else if (kind === HOST_CALL.failed) this.#fail('program-error', args.text(1), args.text(2))
     else if (kind === HOST_CALL.timer) this.#timers = true
@@ -120,9 +120,9 @@ export class GuestRun implements EngineHooks {
   }
 
   #turn(): ProgramTurn {
-    this.#told = performance.now()
+    this.#flushedAt = performance.now()
     return {
-      ...this.#ledger.take(),
+      ...this.#counter.take(),
       read: this.#read,
       cpuMs: this.#ended ? this.#meter.spentMs() : this.#meter.passedMs(),
       memoryBytes: this.#engine.memoryBytes(),
@@ -134,10 +134,10 @@ export class GuestRun implements EngineHooks {
     if (this.#ended) return false
     const { cpuMs, wallMs } = this.#request.limits
     const now = performance.now()
-    const waits = this.#ledger.bytes()
+    const waits = this.#counter.bytes()
     if (this.#meter.over()) this.#fail('cpu-limit', `The program computed for longer than ${cpuMs} ms.`)
     else if (now >= this.#deadline) this.#fail('time-limit', `The program took longer than ${wallMs} ms.`)
-    else if (waits > FLUSH.bytes || (waits > 0 && now - this.#told > FLUSH.ms))
+    else if (waits > FLUSH.bytes || (waits > 0 && now - this.#flushedAt > FLUSH.ms))
       this.#io.post({ type: 'turn', turn: this.#turn() })
     return this.#ended === undefined
   }
@@ -148,9 +148,9 @@ export class GuestRun implements EngineHooks {
     try {
       work()
       this.#drain()
-      for (let due = this.#nextDue(); due >= 0 && this.#ledger.waiting() === 0; due = this.#nextDue())
+      for (let due = this.#nextDue(); due >= 0 && this.#counter.waiting() === 0; due = this.#nextDue())
         if (this.#goesOn()) this.#fire(due)
-      if (this.#goesOn() && this.#ledger.waiting() === 0) this.#fail('program-error', DEADLOCK)
+      if (this.#goesOn() && this.#counter.waiting() === 0) this.#fail('program-error', DEADLOCK)
     } catch (trap) {
       this.#trapped = true
       if (trap instanceof NoMemory) this.outOfMemory()
@@ -181,7 +181,7 @@ export class GuestRun implements EngineHooks {
   #deliver({ seq, ok, text, at }: CallReply): void {
     for (let due = this.#nextDue(); due >= 0 && due <= at; due = this.#nextDue()) this.#fire(due)
     this.#now = Math.max(this.#now, at)
-    if (this.#ended || !this.#ledger.answered(seq)) return
+    if (this.#ended || !this.#counter.settle(seq)) return
     this.#take(this.#engine.enter(ok ? ENTRY_POINT.value : ENTRY_POINT.error, seq, text))
     this.#drain()
   }
@@ -207,13 +207,15 @@ function seedOf(seed: string): number[] {
 
 /** What a program takes to the outside: its calls and its logs, each counted when it is made. What is too much is said to `fail`. */
 export type Fail = (code: ProgramErrorCode, message: string) => void
-export type Ledger = ReturnType<typeof createUsageCounter>
+export type UsageCounter = ReturnType<typeof createUsageCounter>
 
 const LEVELS = ['log', 'info', 'warn', 'error', 'debug']
 
 export function createUsageCounter(limits: ProgramLimits, fail: Fail) {
   const sizes = new Map<number, number>()
-  let [made, waitingBytes, logBytes] = [0, 0, 0]
+  let made = 0
+  let waitingBytes = 0
+  let logBytes = 0
   let out = { calls: [] as SandboxCall[], logs: [] as LogLine[], bytes: 0 }
 
   const tooMuch = (args: HostCallArguments): [ProgramErrorCode, string] | undefined => {
@@ -248,7 +250,7 @@ export function createUsageCounter(limits: ProgramLimits, fail: Fail) {
       sizes.set(made++, bytes)
     },
     /** False where no call with this number waits. */
-    answered(seq: number): boolean {
+    settle(seq: number): boolean {
       waitingBytes -= sizes.get(seq) ?? 0
       return sizes.delete(seq)
     },
@@ -258,7 +260,7 @@ export function createUsageCounter(limits: ProgramLimits, fail: Fail) {
       logBytes += (line?.bytes ?? limits.logBytes) + 1
       if (!line || logBytes > limits.logBytes)
         return fail('log-limit', `The program logged more than ${limits.logBytes} bytes.`)
-      const level = LEVELS.find((known) => known === args.text(1)) ?? 'log'
+      const level = LEVELS.find((name) => name === args.text(1)) ?? 'log'
       out.logs.push({ level: level as LogLine['level'], text: line.text })
       out.bytes += line.bytes + 1
     },
@@ -279,8 +281,8 @@ export function guestStack(stack: string, lines: number): string | undefined {
     const [, name = '', line = '', column] = FRAME.exec(text) ?? []
     if (line === '') return []
     const row = Math.min(Number(line), lines)
-    const place = Number(column ?? 1) - (row === 1 ? BODY_HEAD.length : 0)
-    return `at ${name.trim() || '<anonymous>'} (${PROGRAM_FILE}:${row}:${Math.max(1, place)})`
+    const position = Number(column ?? 1) - (row === 1 ? BODY_HEAD.length : 0)
+    return `at ${name.trim() || '<anonymous>'} (${PROGRAM_FILE}:${row}:${Math.max(1, position)})`
   })
   return frames.length === 0 ? undefined : frames.slice(0, MAX_FRAMES).join('\n')
 }

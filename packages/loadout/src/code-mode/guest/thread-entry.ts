@@ -12,10 +12,10 @@ if (port) {
     post: (message) => port.postMessage(message),
     threadMs: 'threadCpuUsage' in process ? threadMs : undefined,
   })
-  for (let heard = 0; ; heard = Atomics.load(data.bell, 0)) {
-    for (let given = receiveMessageOnPort(port); given; given = receiveMessageOnPort(port))
-      guest.receive(given.message as ToSandbox)
-    Atomics.wait(data.bell, 0, heard)
+  for (let count = 0; ; count = Atomics.load(data.bell, 0)) {
+    for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port))
+      guest.receive(received.message as ToSandbox)
+    Atomics.wait(data.bell, 0, count)
   }
 }
 

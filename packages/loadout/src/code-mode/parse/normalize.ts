@@ -89,8 +89,8 @@ function defaultOf({ specifiers }: Node, statements: readonly Node[]): string | 
 
 function defaultValue(value: Node, name: string, statements: readonly Node[]): string {
   if (isFunction(value)) return callOf(name, value)
-  const known = value.type === 'Identifier' ? callOfNamed(String(value.name), statements) : undefined
-  return known ?? name
+  const call = value.type === 'Identifier' ? callOfNamed(String(value.name), statements) : undefined
+  return call ?? name
 }
 
 /** `export default ` is as long as `const $main  = `, so that columns stay. */
@@ -121,7 +121,7 @@ function* functionsOf(statements: readonly Node[]): Generator<[name: string, nod
 }
 
 function callOfNamed(name: string, statements: readonly Node[]): string | undefined {
-  for (const [known, node] of functionsOf(statements)) if (known === name) return callOf(name, node)
+  for (const [functionName, node] of functionsOf(statements)) if (functionName === name) return callOf(name, node)
   return undefined
 }
 

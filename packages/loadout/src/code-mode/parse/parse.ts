@@ -14,7 +14,7 @@ export interface Unread {
   /** What to do, where it is not to correct that line. */
   action?: string | undefined
   at: number
-  place: SourcePosition
+  position: SourcePosition
 }
 
 type ParserClass = typeof Parser
@@ -33,12 +33,12 @@ const TOKENS_A_CHARACTER = 2
 const TOKENS_AT_LEAST = 5_000
 const TOKENS_AT_MOST = 60_000
 
-class TooMuch extends Error {}
+class TokenLimitError extends Error {}
 
 /** A parser that stops when it has read far more than the text has. */
-function paid(Base: ParserClass): ParserClass {
+function withTokenLimit(Base: ParserClass): ParserClass {
   const Reader = Base as unknown as new (options: Options, text: string, at?: number) => { nextToken(): void }
-  class Paid extends Reader {
+  class LimitedParser extends Reader {
     #left: number
 
     constructor(options: Options, text: string, at?: number) {
@@ -47,11 +47,11 @@ function paid(Base: ParserClass): ParserClass {
     }
 
     override nextToken(): void {
-      if (this.#left-- <= 0) throw new TooMuch()
+      if (this.#left-- <= 0) throw new TokenLimitError()
       super.nextToken()
     }
   }
-  return Paid as unknown as ParserClass
+  return LimitedParser as unknown as ParserClass
 }
 
 function parse(parser: ParserClass, text: string, options: Options): Parsed {
@@ -65,24 +65,24 @@ function parse(parser: ParserClass, text: string, options: Options): Parsed {
 function whyNot(error: unknown, text: string): Omit<Unread, 'ok'> {
   const { message, pos } = error as SyntaxError & { pos?: number }
   const at = pos ?? 0
-  const place = positionAt(text, at)
-  if (error instanceof TooMuch)
-    return { message: 'It is too long, or too entangled, to be read', action: SHORTER, at, place }
+  const position = positionAt(text, at)
+  if (error instanceof TokenLimitError)
+    return { message: 'It is too long, or too entangled, to be read', action: SHORTER, at, position }
   // Acorn says so itself where it can; where it cannot, the engine does.
   if (error instanceof RangeError || message.startsWith('Not enough stack'))
-    return { message: 'It is nested too deep', action: FLATTER, at, place }
-  return { message: message.replace(/ \(\d+:\d+\)$/, ''), at, place }
+    return { message: 'It is nested too deep', action: FLATTER, at, position }
+  return { message: message.replace(/ \(\d+:\d+\)$/, ''), at, position }
 }
 
 const SHORTER = 'Make it shorter, and give data as its input.'
 const FLATTER = 'Write it with fewer brackets inside each other.'
 
-const javascript = Parser.extend(paid)
-const typescript = Parser.extend(tsPlugin({ jsx: false }) as never, paid)
-const GIVEN: Options = { ...BODY, allowImportExportEverywhere: true }
+const javascript = Parser.extend(withTokenLimit)
+const typescript = Parser.extend(tsPlugin({ jsx: false }) as never, withTokenLimit)
+const PROGRAM: Options = { ...BODY, allowImportExportEverywhere: true }
 
-export const parseJavaScript = (text: string): Parsed => parse(javascript, text, GIVEN)
-export const parseTypeScript = (text: string): Parsed => parse(typescript, text, GIVEN)
+export const parseJavaScript = (text: string): Parsed => parse(javascript, text, PROGRAM)
+export const parseTypeScript = (text: string): Parsed => parse(typescript, text, PROGRAM)
 export const parseBody = (text: string): Parsed => parse(javascript, text, BODY)
 
 /** The tree of a program, and places in its text. */
@@ -123,7 +123,7 @@ export function childrenOf(node: Node): Node[] {
   for (const key in node) {
     const value = node[key]
     if (isNode(value)) children.push(value)
-    else if (Array.isArray(value)) for (const one of value) if (isNode(one)) children.push(one)
+    else if (Array.isArray(value)) for (const item of value) if (isNode(item)) children.push(item)
   }
   return children
 }

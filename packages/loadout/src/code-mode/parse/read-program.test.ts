@@ -164,7 +164,7 @@ describe('TypeScript', () => {
     const texts = files.map((name) => readFileSync(new URL(name, folder), 'utf8').replace(MODULE_LINES, ''))
     for (const [index, text] of texts.entries()) {
       const parsed = parseTypeScript(text)
-      if (!parsed.ok) throw new Error(`${files[index]}: ${parsed.message} ${JSON.stringify(parsed.place)}`)
+      if (!parsed.ok) throw new Error(`${files[index]}: ${parsed.message} ${JSON.stringify(parsed.position)}`)
       const erased = eraseTypes(text, parsed.body)
       if (!erased.ok) throw new Error(`${files[index]}: ${erased.refused.message}`)
       expect(bare(erased.text), files[index]).toBe(bare(stripTypeScriptTypes(text)))

@@ -52,11 +52,11 @@ export async function readProgram({ source, language }: ProgramText): Promise<Re
     })
   // Loaded with the first program: a page that runs none does not carry it.
   const parsers = await import('./parse.ts')
-  const given = source.startsWith('\ufeff') ? ` ${source.slice(1)}` : source
-  const fenced = unfence(given)
+  const text = source.startsWith('\ufeff') ? ` ${source.slice(1)}` : source
+  const fenced = unfence(text)
   if (fenced.form === 'foreign') return notOurs(fenced)
   if (fenced.form === 'whole') return read(parsers, fenced.text, language)
-  const first = await read(parsers, given, language)
+  const first = await read(parsers, text, language)
   if (first.ok || fenced.form === 'none') return first
   return fenced.form === 'among words' ? read(parsers, fenced.text, language) : several(fenced)
 }
@@ -119,39 +119,39 @@ async function parseAs(parsers: Parsers, text: string, language: ProgramLanguage
   return plain && plain.at > typed.at && typed.action === undefined ? plain : typed
 }
 
-function unreadable(text: string, { message, action, place }: Unread): ReadProgram {
-  if (action !== undefined) return fault({ message, action, place })
-  const line = text.split(/\r\n|[\n\r\u2028\u2029]/)[place.line - 1]?.trim() ?? ''
-  const shown = line.length > 120 ? `${line.slice(0, 119)}…` : line
-  return fault({ message, action: shown === '' ? 'Correct the program.' : `Correct it there: ${shown}`, place })
+function unreadable(text: string, { message, action, position }: Unread): ReadProgram {
+  if (action !== undefined) return fault({ message, action, position })
+  const line = text.split(/\r\n|[\n\r\u2028\u2029]/)[position.line - 1]?.trim() ?? ''
+  const excerpt = line.length > 120 ? `${line.slice(0, 119)}…` : line
+  return fault({ message, action: excerpt === '' ? 'Correct the program.' : `Correct it there: ${excerpt}`, position })
 }
 
 const refusal = (text: string, { message, action, at }: Refused): ReadProgram =>
-  fault({ message, action, place: positionAt(text, at) })
+  fault({ message, action, position: positionAt(text, at) })
 
 const notOurs = ({ language, line }: Fenced & { form: 'foreign' }): ReadProgram =>
   fault({
     message: `The program is marked as ${language}`,
     action: 'Write it in JavaScript or TypeScript.',
-    place: { line, column: 1 },
+    position: { line, column: 1 },
   })
 
 const several = ({ line }: Fenced & { form: 'several' }): ReadProgram =>
   fault({
     message: 'There are several blocks of code',
     action: 'Give one program, without words around it.',
-    place: { line, column: 1 },
+    position: { line, column: 1 },
   })
 
 interface Fault {
   message: string
   action: string
-  place?: SourcePosition | undefined
+  position?: SourcePosition | undefined
 }
 
-function fault({ message, action, place = { line: 1, column: 1 } }: Fault): ReadProgram {
-  const where = `line ${place.line}, column ${place.column}`
-  return { ok: false, error: { code: 'syntax-error', message: `${message} (${where})`, action, ...place } }
+function fault({ message, action, position = { line: 1, column: 1 } }: Fault): ReadProgram {
+  const where = `line ${position.line}, column ${position.column}`
+  return { ok: false, error: { code: 'syntax-error', message: `${message} (${where})`, action, ...position } }
 }
 
 /** Takes a program out of the Markdown that models put around it. Lines that go become empty, so that the others keep their number. */

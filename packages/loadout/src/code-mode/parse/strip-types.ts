@@ -58,14 +58,14 @@ class Eraser {
 
   result(): string {
     let result = ''
-    let kept = 0
+    let copiedTo = 0
     for (let i = 0; i < this.#text.length; i++) {
       if (this.#blank[i] !== 1) continue
       const put = this.#puts.get(i) ?? (NEWLINE.test(this.#text[i] as string) ? this.#text[i] : ' ')
-      result += this.#text.slice(kept, i) + put
-      kept = i + 1
+      result += this.#text.slice(copiedTo, i) + put
+      copiedTo = i + 1
     }
-    return result + this.#text.slice(kept)
+    return result + this.#text.slice(copiedTo)
   }
 
   visit(node: Node): void {

@@ -15,9 +15,9 @@ export const DEFAULT_LIMITS: ProgramLimits = {
   argumentValues: 10_000,
 }
 
-export function resolveLimits(given: Partial<ProgramLimits> = {}): ProgramLimits {
-  const known = Object.entries(given).filter(([, value]) => value !== undefined)
-  return { ...DEFAULT_LIMITS, ...Object.fromEntries(known) }
+export function resolveLimits(overrides: Partial<ProgramLimits> = {}): ProgramLimits {
+  const defined = Object.entries(overrides).filter(([, value]) => value !== undefined)
+  return { ...DEFAULT_LIMITS, ...Object.fromEntries(defined) }
 }
 
 export const tooManyBytes = ({ argumentBytes }: ProgramLimits) =>

@@ -6,13 +6,13 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 it('readLines returns whole lines for any chunk size', () => {
   const whole = bytes('one\ntwo ü漢😀\u2028\n\nlast\n')
   for (let size = 1; size < 8; size++) {
-    const heard: string[] = []
+    const received: string[] = []
     const lines = readLines(
-      (line) => heard.push(line),
-      () => heard.push('too long'),
+      (line) => received.push(line),
+      () => received.push('too long'),
     )
     for (let at = 0; at < whole.length; at += size) lines.take(whole.subarray(at, at + size))
-    expect(heard).toEqual(['one', 'two ü漢😀\u2028', '', 'last'])
+    expect(received).toEqual(['one', 'two ü漢😀\u2028', '', 'last'])
   }
 })
 

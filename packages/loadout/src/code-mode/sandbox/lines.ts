@@ -7,7 +7,7 @@ const NEWLINE = 10
 /** Several times the largest message of a program with the usual limits. */
 const MAX_BYTES = 32 * 1024 * 1024
 
-export function readLines(hear: (line: string) => void, tooLong: () => void, most = MAX_BYTES): Lines {
+export function readLines(onLine: (line: string) => void, tooLong: () => void, most = MAX_BYTES): Lines {
   const decoder = new TextDecoder()
   let parts: Uint8Array[] = []
   let size = 0
@@ -15,7 +15,7 @@ export function readLines(hear: (line: string) => void, tooLong: () => void, mos
     const whole = parts.length === 0 ? last : joined([...parts, last])
     parts = []
     size = 0
-    hear(decoder.decode(whole))
+    onLine(decoder.decode(whole))
   }
   return {
     take(chunk) {

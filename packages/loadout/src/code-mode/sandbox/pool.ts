@@ -29,40 +29,40 @@ export class SandboxPool {
   readonly #idle: SandboxHandle[] = []
   readonly #all = new Set<SandboxHandle>()
   readonly #queue: Waiter[] = []
-  readonly #places: SandboxSemaphore
+  readonly #slots: SandboxSemaphore
   readonly #taken = new Map<SandboxHandle, SandboxWaiter>()
   #opening = 0
   #closed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#places = new SandboxSemaphore(options.most)
+    this.#slots = new SandboxSemaphore(options.most)
     this.#serve()
   }
 
-  async take(seeker: SandboxWaiter = {}): Promise<SandboxHandle> {
+  async take(request: SandboxWaiter = {}): Promise<SandboxHandle> {
     if (this.#closed) throw new HostError('shutting-down')
-    await this.#places.enter(seeker)
+    await this.#slots.acquire(request)
     try {
       if (this.#closed) throw new HostError('shutting-down')
-      const box = this.#idle.pop() ?? (await this.#wait(seeker.signal))
+      const box = this.#idle.pop() ?? (await this.#wait(request.signal))
       box.hold(true)
-      this.#taken.set(box, seeker)
+      this.#taken.set(box, request)
       this.#serve()
       return box
     } catch (error) {
-      this.#places.leave(seeker)
+      this.#slots.release(request)
       throw error
     }
   }
 
   /** Takes one back; whether it is kept shows when it is ready. */
   give(box: SandboxHandle, clean: boolean): void {
-    const seeker = this.#taken.get(box)
+    const request = this.#taken.get(box)
     this.#taken.delete(box)
     if (!clean || !this.#options.reuse || this.#closed) this.#discard(box)
     else this.#whenReady(box)
-    if (seeker) this.#places.leave(seeker)
+    if (request) this.#slots.release(request)
   }
 
   async close(): Promise<void> {

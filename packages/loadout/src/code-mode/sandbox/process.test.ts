@@ -68,13 +68,13 @@ for (const isolation of ISOLATIONS)
   describe(`program processes with isolation ${isolation}`, () => {
     it('do not inherit the host environment', async () => {
       const executor = quickjs({ isolation, spares: 1 })
-      const asked = Promise.withResolvers<void>()
+      const called = Promise.withResolvers<void>()
       const call = () => {
-        asked.resolve()
+        called.resolve()
         return new Promise<never>(() => {})
       }
       const running = run(executor, 'await kit.slow()', { bridge: { call } })
-      await asked.promise
+      await called.promise
       const found = guests()
       expect(found.length).toBeGreaterThan(0)
       for (const pid of found) expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(CANARY)
@@ -84,13 +84,13 @@ for (const isolation of ISOLATIONS)
 
     it('end their program when killed, and the next program uses a new process', async () => {
       const executor = quickjs({ isolation, spares: 0 })
-      const asked = Promise.withResolvers<void>()
+      const called = Promise.withResolvers<void>()
       const call = () => {
-        asked.resolve()
+        called.resolve()
         return new Promise<never>(() => {})
       }
       const lost = failure(executor, 'await kit.slow()', { bridge: { call } })
-      await asked.promise
+      await called.promise
       const before = guests()
       for (const pid of before) kill(pid)
       expect((await lost).code).toBe('sandbox-lost')

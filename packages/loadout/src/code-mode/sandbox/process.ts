@@ -96,7 +96,8 @@ function plain(wasmFile: string): ProcessSpec {
 }
 
 async function confined(launcher: Launcher, wasmFile: string): Promise<ProcessSpec> {
-  const [folder, wasm] = [join(INSIDE, 'code-mode'), join(INSIDE, 'quickjs.wasm')]
+  const folder = join(INSIDE, 'code-mode')
+  const wasm = join(INSIDE, 'quickjs.wasm')
   const entry = join(folder, ENTRY.slice(CODE.length + 1))
   const binds = [
     { from: realpathSync(CODE), to: folder },
@@ -108,30 +109,30 @@ async function confined(launcher: Launcher, wasmFile: string): Promise<ProcessSp
 
 function openBox({ child }: ProcessGroup): Promise<SandboxHandle> {
   let listener: SandboxListener | undefined
-  let words = ''
+  let errorOutput = ''
   let ended = false
-  const state = { readyMs: undefined as number | undefined, asked: [] as ((ms: number | undefined) => void)[] }
+  const state = { readyMs: undefined as number | undefined, threadWaiters: [] as ((ms: number | undefined) => void)[] }
   const lost = (why: string) => {
     if (ended) return
     ended = true
     child.kill('SIGKILL')
     listener?.lost(why)
   }
-  const hear = (text: string) => {
+  const receive = (text: string) => {
     const message = readMessage(text)
     if (!message) return lost('The sandbox said something that is not of its language.')
-    if (message.type === 'thread') return state.asked.shift()?.(message.ms)
+    if (message.type === 'thread') return state.threadWaiters.shift()?.(message.ms)
     if (message.type === 'ready') state.readyMs = message.threadMs
     if (!ended) listener?.message(message)
   }
-  const lines: Lines = readLines(hear, () => lost('The sandbox said more than it may at once.'))
+  const lines: Lines = readLines(receive, () => lost('The sandbox said more than it may at once.'))
   child.stdout?.on('data', (chunk: Buffer) => lines.take(chunk))
   child.stderr?.on('data', (chunk: Buffer) => {
-    words = `${words}${chunk}`.slice(-10 * MAX_WORDS)
+    errorOutput = `${errorOutput}${chunk}`.slice(-10 * MAX_WORDS)
   })
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
   child.once('exit', () =>
-    lost(`The sandbox died. ${words.match(/^.*Error.*$/m)?.[0] ?? words}`.trim().slice(0, MAX_WORDS)),
+    lost(`The sandbox died. ${errorOutput.match(/^.*Error.*$/m)?.[0] ?? errorOutput}`.trim().slice(0, MAX_WORDS)),
   )
 
   const send = (message: ToProcess) => void child.stdin?.write(`${JSON.stringify(message)}\n`)
@@ -142,12 +143,12 @@ function openBox({ child }: ProcessGroup): Promise<SandboxHandle> {
     },
     threadMs() {
       send({ type: 'thread' })
-      return new Promise((resolve) => state.asked.push(resolve))
+      return new Promise((resolve) => state.threadWaiters.push(resolve))
     },
     readyMs: () => state.readyMs,
     hold(on) {
-      for (const one of [child, child.stdin, child.stdout, child.stderr] as unknown as Holdable[])
-        one[on ? 'ref' : 'unref']?.()
+      for (const stream of [child, child.stdin, child.stdout, child.stderr] as unknown as Holdable[])
+        stream[on ? 'ref' : 'unref']?.()
     },
     async end() {
       ended = true

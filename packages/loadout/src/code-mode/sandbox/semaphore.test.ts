@@ -22,9 +22,9 @@ describe('sandbox slots', () => {
         const places = new SandboxSemaphore(most)
         let ended = 0
         const run = async ({ owner, inside }: Nest, depth: number): Promise<void> => {
-          await places.enter({ owner, depth })
+          await places.acquire({ owner, depth })
           await Promise.all(inside.map((one) => run(one, depth + 1)))
-          places.leave({ owner, depth })
+          places.release({ owner, depth })
           ended++
         }
         const running = Promise.all(all.map((one) => run(one, 0)))
@@ -40,7 +40,7 @@ describe('sandbox slots', () => {
   it('leave room for other owners, who do not wait', async () => {
     const places = new SandboxSemaphore(12)
     const entered: string[] = []
-    const enter = (owner: string) => void places.enter({ owner }).then(() => entered.push(owner))
+    const enter = (owner: string) => void places.acquire({ owner }).then(() => entered.push(owner))
     for (let i = 0; i < 50; i++) enter('ann')
     await turn()
     expect(entered).toHaveLength(8)
@@ -52,20 +52,20 @@ describe('sandbox slots', () => {
     await turn()
     expect(entered.slice(10)).toEqual(['dan', 'dan'])
     // What comes free goes to those who have less of it, whoever waited longer.
-    places.leave({ owner: 'bea' })
+    places.release({ owner: 'bea' })
     await turn()
     expect(entered.slice(12)).toEqual(['eve'])
   })
 
   it('drop a waiting request that is cancelled', async () => {
     const places = new SandboxSemaphore(1)
-    await places.enter({})
-    const given = new AbortController()
-    const left = places.enter({ signal: given.signal }).catch((reason) => reason)
-    const next = places.enter({}).then(() => 'in')
-    given.abort('gone')
+    await places.acquire({})
+    const controller = new AbortController()
+    const left = places.acquire({ signal: controller.signal }).catch((reason) => reason)
+    const next = places.acquire({}).then(() => 'in')
+    controller.abort('gone')
     expect(await left).toBe('gone')
-    places.leave({})
+    places.release({})
     expect(await next).toBe('in')
   })
 })

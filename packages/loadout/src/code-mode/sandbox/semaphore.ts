@@ -23,36 +23,36 @@ interface Waiter extends SandboxWaiter {
 export const DEEPEST = 4
 
 export class SandboxSemaphore {
-  readonly #most: number
-  readonly #held = new Map<string, number>()
+  readonly #capacity: number
+  readonly #slotsByOwner = new Map<string, number>()
   #waiting: Waiter[] = []
   #taken = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(capacity: number) {
+    this.#capacity = capacity
   }
 
   /** Rejects with the reason of the signal. */
-  async enter(seeker: SandboxWaiter): Promise<void> {
-    if (this.#mayEnter(seeker)) return this.#take(seeker)
+  async acquire(request: SandboxWaiter): Promise<void> {
+    if (this.#mayAcquire(request)) return this.#take(request)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiter: Waiter = { ...seeker, go: resolve }
+    const waiter: Waiter = { ...request, go: resolve }
     const leave = () => {
-      this.#waiting = this.#waiting.filter((one) => one !== waiter)
-      reject(seeker.signal?.reason)
+      this.#waiting = this.#waiting.filter((other) => other !== waiter)
+      reject(request.signal?.reason)
     }
     this.#waiting.push(waiter)
-    seeker.signal?.addEventListener('abort', leave, { once: true })
+    request.signal?.addEventListener('abort', leave, { once: true })
     try {
       await promise
     } finally {
-      seeker.signal?.removeEventListener('abort', leave)
+      request.signal?.removeEventListener('abort', leave)
     }
   }
 
-  leave({ owner, depth = 0 }: SandboxWaiter): void {
+  release({ owner, depth = 0 }: SandboxWaiter): void {
     this.#taken--
-    if (owner !== undefined && depth === 0) this.#hold(owner, -1)
+    if (owner !== undefined && depth === 0) this.#addSlots(owner, -1)
     for (let next = this.#next(); next; next = this.#next()) {
       this.#waiting.splice(this.#waiting.indexOf(next), 1)
       this.#take(next)
@@ -62,26 +62,26 @@ export class SandboxSemaphore {
 
   /** The deepest first: the others wait for them. */
   #next(): Waiter | undefined {
-    const ready = this.#waiting.filter((waiter) => this.#mayEnter(waiter))
+    const ready = this.#waiting.filter((waiter) => this.#mayAcquire(waiter))
     const deepest = Math.max(...ready.map(({ depth = 0 }) => depth))
     return ready.find(({ depth = 0 }) => depth === deepest)
   }
 
-  #mayEnter({ owner, depth = 0 }: SandboxWaiter): boolean {
-    if (this.#taken >= this.#most + Math.min(depth, DEEPEST)) return false
+  #mayAcquire({ owner, depth = 0 }: SandboxWaiter): boolean {
+    if (this.#taken >= this.#capacity + Math.min(depth, DEEPEST)) return false
     // What others wait for is theirs already.
     if (owner === undefined || depth > 0) return true
-    return hasFairShare(this.#held.get(owner) ?? 0, this.#most - this.#taken)
+    return hasFairShare(this.#slotsByOwner.get(owner) ?? 0, this.#capacity - this.#taken)
   }
 
   #take({ owner, depth = 0 }: SandboxWaiter): void {
     this.#taken++
-    if (owner !== undefined && depth === 0) this.#hold(owner, 1)
+    if (owner !== undefined && depth === 0) this.#addSlots(owner, 1)
   }
 
-  #hold(owner: string, more: number): void {
-    const held = (this.#held.get(owner) ?? 0) + more
-    if (held > 0) this.#held.set(owner, held)
-    else this.#held.delete(owner)
+  #addSlots(owner: string, more: number): void {
+    const slots = (this.#slotsByOwner.get(owner) ?? 0) + more
+    if (slots > 0) this.#slotsByOwner.set(owner, slots)
+    else this.#slotsByOwner.delete(owner)
   }
 }

@@ -21,7 +21,7 @@ import { readJson } from './json.ts'
 import { hasMoreValues } from './json-values.ts'
 import { tooManyBytes, tooManyValues } from './limits.ts'
 import type { CallReply, Ended, FromSandbox, ProgramTurn, SandboxCall } from './protocol.ts'
-import { createWatchdog, type Watch, type WatchDeps } from './watchdog.ts'
+import { createWatchdog, type Watchdog, type WatchdogDeps } from './watchdog.ts'
 
 export interface SessionDeps {
   box: SandboxHandle
@@ -49,36 +49,36 @@ const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error', 'ca
 
 export class Session {
   readonly outcome: Promise<SessionOutcome>
-  readonly #parts: SessionDeps
+  readonly #deps: SessionDeps
   #resolve: (outcome: SessionOutcome) => void = () => {}
-  readonly #watch: Watch
+  readonly #watchdog: Watchdog
   readonly #started = performance.now()
   readonly #logs: LogLine[] = []
   readonly #usage: ProgramUsage = { calls: 0, cpuMs: 0, wallMs: 0 }
   readonly #inbox: SandboxCall[] = []
-  readonly #asked = new Set<number>()
+  readonly #callSeqs = new Set<number>()
   #outbox: CallReply[] = []
   #sent = 0
   #logBytes = 0
   #over = false
   #working = false
 
-  constructor(parts: SessionDeps) {
-    this.#parts = parts
+  constructor(deps: SessionDeps) {
+    this.#deps = deps
     this.outcome = new Promise((resolve) => {
       this.#resolve = resolve
     })
-    const over: WatchDeps['over'] = ({ code, message }, cpuMs) => {
+    const onTimeout: WatchdogDeps['onTimeout'] = ({ code, message }, cpuMs) => {
       this.#usage.cpuMs = cpuMs ?? this.#usage.cpuMs
       this.#fail(code, message)
     }
-    this.#watch = createWatchdog({ box: parts.box, limits: parts.limits, over })
+    this.#watchdog = createWatchdog({ box: deps.box, limits: deps.limits, onTimeout })
     this.#begin()
   }
 
   #begin() {
-    const { box, program, bridge, limits, signal } = this.#parts
-    box.listen({ message: (message) => this.#hear(message), lost: (why) => this.#fail('sandbox-lost', why) })
+    const { box, program, bridge, limits, signal } = this.#deps
+    box.listen({ message: (message) => this.#receive(message), lost: (why) => this.#fail('sandbox-lost', why) })
     if (signal?.aborted) return this.cancel()
     signal?.addEventListener('abort', this.cancel)
     const input = written(program.input)
@@ -91,7 +91,7 @@ export class Session {
 
   cancel = () => this.#fail('cancelled', 'The program was cancelled.')
 
-  #hear(message: FromSandbox): void {
+  #receive(message: FromSandbox): void {
     if (this.#over || message.type === 'ready') return
     this.#note(message.turn)
     const result = message.type === 'ended' ? resultOf(message.ended) : undefined
@@ -102,11 +102,11 @@ export class Session {
   }
 
   #note(turn: ProgramTurn): void {
-    const { limits } = this.#parts
+    const { limits } = this.#deps
     this.#usage.calls += turn.calls.length
     this.#usage.cpuMs = turn.cpuMs
     this.#usage.memoryBytes = turn.memoryBytes
-    if (turn.read === this.#sent) this.#watch.idle()
+    if (turn.read === this.#sent) this.#watchdog.idle()
     for (const line of turn.logs) {
       this.#logBytes += line.text.length + 1
       if (this.#logBytes <= limits.logBytes) this.#logs.push(line)
@@ -134,22 +134,22 @@ export class Session {
 
   #ask({ seq, object, name, arguments: text }: SandboxCall) {
     // A sandbox that repeats a number is not ours any more.
-    if (this.#asked.has(seq) || !has(this.#parts.bridge, object, name))
+    if (this.#callSeqs.has(seq) || !has(this.#deps.bridge, object, name))
       return this.#fail('sandbox-lost', 'The sandbox asked for something that it does not have.')
-    this.#asked.add(seq)
+    this.#callSeqs.add(seq)
     // Before anything of it is read.
-    const { limits } = this.#parts
+    const { limits } = this.#deps
     if (text.length > limits.argumentBytes) return this.#fail('argument-limit', tooManyBytes(limits))
     if (hasMoreValues(text, limits.argumentValues)) return this.#fail('argument-limit', tooManyValues(limits))
     const args = readArguments(text)
-    if ('refused' in args) return this.#answer(seq, { error: args.refused, at: this.#parts.program.now })
+    if ('refused' in args) return this.#answer(seq, { error: args.refused, at: this.#deps.program.now })
     const broke = () =>
-      this.#answer(seq, { error: { code: 'internal', message: 'The call broke.' }, at: this.#parts.program.now })
+      this.#answer(seq, { error: { code: 'internal', message: 'The call broke.' }, at: this.#deps.program.now })
     try {
       // Listened to at once: a promise between would change the order of the answers.
-      this.#parts.bridge
+      this.#deps.bridge
         .call({ seq, object, name, arguments: args.values })
-        .then((given) => this.#answer(seq, given), broke)
+        .then((result) => this.#answer(seq, result), broke)
     } catch {
       broke()
     }
@@ -160,7 +160,7 @@ export class Session {
     if ('pause' in answer) return this.#finish({ status: 'paused' })
     const ok = 'value' in answer
     const text = written(ok ? answer.value : answer.error)
-    const { program, limits } = this.#parts
+    const { program, limits } = this.#deps
     if (text !== undefined && text.length > limits.memoryBytes)
       return this.#fail('memory-limit', `An answer takes more than ${limits.memoryBytes} bytes.`)
     const at = Number.isFinite(answer.at) ? answer.at : program.now
@@ -178,8 +178,8 @@ export class Session {
     this.#outbox = []
     if (this.#over || answers.length === 0) return
     this.#sent++
-    this.#watch.busy()
-    this.#parts.box.send({ type: 'answers', answers })
+    this.#watchdog.busy()
+    this.#deps.box.send({ type: 'answers', answers })
   }
 
   #fail(code: ProgramErrorCode, message: string): void {
@@ -190,8 +190,8 @@ export class Session {
     if (this.#over) return
     this.#over = true
     if (!isClean(result)) this.#inbox.length = 0
-    this.#watch.stop()
-    this.#parts.signal?.removeEventListener('abort', this.cancel)
+    this.#watchdog.stop()
+    this.#deps.signal?.removeEventListener('abort', this.cancel)
     this.#usage.wallMs = performance.now() - this.#started
     const execution = { ...result, logs: this.#logs, usage: this.#usage }
     this.#resolve({ execution, clean: isClean(result) })

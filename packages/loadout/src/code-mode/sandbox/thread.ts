@@ -43,9 +43,9 @@ function boxOf(worker: Worker, bell: Int32Array, first: SandboxListener): Sandbo
   let listener: SandboxListener | undefined = first
   let ending: Promise<void> | undefined
   const lost = (why: string) => {
-    const told = listener
+    const current = listener
     listener = undefined
-    if (!ending) told?.lost(why)
+    if (!ending) current?.lost(why)
   }
   let readyMs: number | undefined
   worker.on('message', (message: FromSandbox) => {

@@ -7,7 +7,7 @@
 import type { ProgramErrorCode, ProgramLimits } from '../executor.ts'
 import type { SandboxHandle } from './handle.ts'
 
-export interface Watch {
+export interface Watchdog {
   /** It was given something to do. */
   busy(): void
   /** It waits. */
@@ -15,11 +15,11 @@ export interface Watch {
   stop(): void
 }
 
-export interface WatchDeps {
+export interface WatchdogDeps {
   box: SandboxHandle
   limits: ProgramLimits
   /** With what it computed, where that was looked at. */
-  over(error: { code: ProgramErrorCode; message: string }, cpuMs?: number): void
+  onTimeout(error: { code: ProgramErrorCode; message: string }, cpuMs?: number): void
 }
 
 type Timer = ReturnType<typeof setTimeout>
@@ -27,10 +27,12 @@ type Timer = ReturnType<typeof setTimeout>
 const MOMENT_MS = 60
 const LEAST_MS = 5
 
-export function createWatchdog({ box, limits, over }: WatchDeps): Watch {
+export function createWatchdog({ box, limits, onTimeout }: WatchdogDeps): Watchdog {
   const started = performance.now()
   const threadBefore = box.readyMs()
-  let [since, passed, stopped] = [started as number | undefined, 0, false]
+  let since: number | undefined = started
+  let passed = 0
+  let stopped = false
   let cpuTimer: Timer | undefined
   let wallTimer: Timer | undefined
 
@@ -47,7 +49,7 @@ export function createWatchdog({ box, limits, over }: WatchDeps): Watch {
     const left = limits.cpuMs + MOMENT_MS - spent
     if (stopped || since === undefined) return
     const message = `The program computed for longer than ${limits.cpuMs} ms.`
-    if (left <= 0) over({ code: 'cpu-limit', message }, spent)
+    if (left <= 0) onTimeout({ code: 'cpu-limit', message }, spent)
     else watchCpu(left)
   }
   const watchCpu = (left: number) => {
@@ -56,7 +58,7 @@ export function createWatchdog({ box, limits, over }: WatchDeps): Watch {
   const lookAtWall = () => {
     const left = limits.wallMs + (since === undefined ? 0 : MOMENT_MS) - (performance.now() - started)
     const message = `The program took longer than ${limits.wallMs} ms.`
-    if (left <= 0) over({ code: 'time-limit', message })
+    if (left <= 0) onTimeout({ code: 'time-limit', message })
     else wallTimer = setTimeout(lookAtWall, Math.max(1, left))
   }
   wallTimer = setTimeout(lookAtWall, limits.wallMs)

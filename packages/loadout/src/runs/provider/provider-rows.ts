@@ -13,7 +13,7 @@ import type { RunRow, StepRow } from '../../schema/records/run.ts'
 import type { Transaction } from '../../storage/storage.ts'
 import type { RunEnd } from '../engine.ts'
 import { endOf, newRun } from '../run-rows.ts'
-import { keepable } from '../storable-json.ts'
+import { toStorableJson } from '../storable-json.ts'
 
 /** Who works on it, where that is none of our processes. */
 export const EXTERNAL_OWNER = 'elsewhere'
@@ -40,7 +40,7 @@ export async function stepIdOf({ userId, threadId, program }: ProgramKey, call?:
 }
 
 /** What a step is, and with what. */
-export async function keyOf(ref: string, args: JsonObject): Promise<string> {
+export async function callKeyOf(ref: string, args: JsonObject): Promise<string> {
   const hash = [...(await digest(canonicalJson(args)))].slice(0, 16)
   return `${ref}#${hash.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
@@ -49,28 +49,32 @@ const digest = async (text: string) =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
 
 /** What the first step keeps while the program runs: how many calls it has made. */
-const madeBy = ({ resultJson }: StepRow) => (resultJson as { calls?: number } | null)?.calls ?? 0
+const callCount = ({ resultJson }: StepRow) => (resultJson as { calls?: number } | null)?.calls ?? 0
 
-export const goesOn = () => ({ updatedAt: new Date(), leaseUntil: new Date(Date.now() + QUIET_MS) })
+export const extendLease = () => ({ updatedAt: new Date(), leaseUntil: new Date(Date.now() + QUIET_MS) })
 
 /** The first step, which names its run; both are made where they are not there yet. */
-export async function headOf(
+export async function ensureHead(
   tx: Transaction,
   { key: { userId, threadId, program }, stepId }: { key: ProgramKey; stepId: string },
-  told?: Pick<ProviderProgram, 'provider' | 'code'>,
+  details?: Pick<ProviderProgram, 'provider' | 'code'>,
 ): Promise<StepRow> {
-  const known = await tx.get('steps', stepId)
-  const request = keepable({ program, provider: told?.provider, code: told?.code?.slice(0, MAX_CODE_LENGTH) })
-  if (known) {
-    const isNew = told?.code !== undefined && (known.requestJson as JsonObject).code === undefined
-    return (isNew && (await tx.update('steps', stepId, { set: { requestJson: request } }))) || known
+  const existing = await tx.get('steps', stepId)
+  const request = toStorableJson({
+    program,
+    provider: details?.provider,
+    code: details?.code?.slice(0, MAX_CODE_LENGTH),
+  })
+  if (existing) {
+    const isNew = details?.code !== undefined && (existing.requestJson as JsonObject).code === undefined
+    return (isNew && (await tx.update('steps', stepId, { set: { requestJson: request } }))) || existing
   }
-  const begun = newRun({ userId, kind: 'program', threadId, input: request as JsonObject })
-  await tx.insert('runs', { ...begun, status: 'running', leaseOwner: EXTERNAL_OWNER, ...goesOn() })
+  const run = newRun({ userId, kind: 'program', threadId, input: request as JsonObject })
+  await tx.insert('runs', { ...run, status: 'running', leaseOwner: EXTERNAL_OWNER, ...extendLease() })
   const head: StepRow = {
     stepId,
     userId,
-    runId: begun.runId,
+    runId: run.runId,
     seq: 0,
     key: `${program}#`,
     kind: 'program',
@@ -91,9 +95,9 @@ export async function addStep(
   step: Pick<StepRow, 'stepId' | 'key' | 'requestJson' | 'resultJson'>,
 ): Promise<StepRow | undefined> {
   // The row of the run first: who has it is alone with the number.
-  const run = await tx.update('runs', head.runId, { set: goesOn(), where: { status: 'running' } })
+  const run = await tx.update('runs', head.runId, { set: extendLease(), where: { status: 'running' } })
   if (!run) return undefined
-  const seq = madeBy((await tx.get('steps', head.stepId)) ?? head) + 1
+  const seq = callCount((await tx.get('steps', head.stepId)) ?? head) + 1
   await tx.update('steps', head.stepId, { set: { resultJson: { calls: seq } } })
   const { userId, runId } = head
   const row: StepRow = {
@@ -114,16 +118,16 @@ export async function addStep(
 export function endedStep(seq: number, outcome: CallOutcome): Partial<StepRow> {
   const at = Date.now()
   const isOk = outcome.status === 'ok'
-  const kept = keepable(outcomeToJson(outcome)) as JsonObject
-  const isLarge = JSON.stringify(kept).length > MAX_OUTCOME_LENGTH
+  const outcomeJson = toStorableJson(outcomeToJson(outcome)) as JsonObject
+  const isLarge = JSON.stringify(outcomeJson).length > MAX_OUTCOME_LENGTH
   return {
     status: isOk ? 'completed' : 'failed',
     endedAt: new Date(at),
     resultJson: {
       order: seq,
       at,
-      result: isOk ? { value: null } : { error: keepable(errorOf(outcome)) },
-      ...(isLarge ? {} : { outcome: kept }),
+      result: isOk ? { value: null } : { error: toStorableJson(errorOf(outcome)) },
+      ...(isLarge ? {} : { outcome: outcomeJson }),
     },
   }
 }
@@ -148,24 +152,28 @@ export function outcomeOfStep({ resultJson }: StepRow): CallOutcome {
 }
 
 /** The program is over: what its run and its first step are then. Nothing happens where they are over already. */
-export async function endProgram(tx: Transaction, head: StepRow, told: ProviderProgram): Promise<void> {
-  if (told.status === 'running') return
-  const calls = madeBy(head)
-  const detail = `The program of the provider failed. ${told.error ?? ''}`.trim()
+export async function endProgram(tx: Transaction, head: StepRow, program: ProviderProgram): Promise<void> {
+  if (program.status === 'running') return
+  const calls = callCount(head)
+  const detail = `The program of the provider failed. ${program.error ?? ''}`.trim()
   const error = new HostError('program-failed', {
     detail,
     action: 'Nothing: the model was told, and may write another.',
   })
   const end: RunEnd =
-    told.status === 'completed'
-      ? { status: 'completed', output: told.output ?? null, usage: { calls } }
+    program.status === 'completed'
+      ? { status: 'completed', output: program.output ?? null, usage: { calls } }
       : { status: 'failed', error, usage: { calls } }
   const where = { status: 'running' as const }
   if (!(await tx.update('runs', head.runId, { set: endOf(end, undefined), where }))) return
   const result: Json =
     end.status === 'completed' ? { value: null } : { error: { code: error.code, message: error.message } }
   const at = Date.now()
-  const set = { status: told.status, endedAt: new Date(at), resultJson: keepable({ calls, order: 0, at, result }) }
+  const set = {
+    status: program.status,
+    endedAt: new Date(at),
+    resultJson: toStorableJson({ calls, order: 0, at, result }),
+  }
   await tx.update('steps', head.stepId, { set })
 }
 

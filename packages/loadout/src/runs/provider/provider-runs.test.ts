@@ -11,7 +11,7 @@ import { memory } from '../../storage/memory.ts'
 import type { Storage } from '../../storage/storage.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
-const begun: ProviderProgram = { provider: 'anthropic', id: 'srvtoolu_1', code: 'print(1)', status: 'running' }
+const runningProgram: ProviderProgram = { provider: 'anthropic', id: 'srvtoolu_1', code: 'print(1)', status: 'running' }
 
 let storage: Storage
 let hosts: HostServices[]
@@ -74,7 +74,7 @@ describe('a provider program', () => {
   it('is a run with steps from start to end, without secrets', async () => {
     const host = await open()
     const selection = await resolve(host)
-    const runId = first(await selection.follow([begun]))
+    const runId = first(await selection.follow([runningProgram]))
     await by(selection, ['shop.orders', 'toolu_1'], { password: 'hunter2hunter2' })
     await by(selection, ['shop.broken', 'toolu_2'])
     const running = await host.runs.get('ann', runId)
@@ -94,7 +94,7 @@ describe('a provider program', () => {
     })
     expect(JSON.stringify(running)).not.toContain('hunter2')
     expect(() => runView.parse(running)).not.toThrow()
-    expect(await selection.follow([{ ...begun, status: 'completed', output: '3' }])).toEqual([runId])
+    expect(await selection.follow([{ ...runningProgram, status: 'completed', output: '3' }])).toEqual([runId])
     const done = await host.runs.settled('ann', runId)
     expect(done).toMatchObject({ status: 'completed', output: '3', usage: { calls: 2 } })
     expect(first(done.steps).status).toBe('completed')
@@ -103,7 +103,7 @@ describe('a provider program', () => {
   it('records its caller and its run in the call log', async () => {
     const host = await open()
     const selection = await resolve(host)
-    const runId = first(await selection.follow([begun]))
+    const runId = first(await selection.follow([runningProgram]))
     await by(selection, ['shop.orders', 'toolu_1'])
     const { items } = await host.audit.list({ userId: 'ann' }, {})
     const lines = items.filter(({ ref }) => ref === 'shop.orders')
@@ -134,10 +134,10 @@ describe('a provider program', () => {
     const [one, two] = [await resolve(await open()), await resolve(await open())]
     const go = Promise.withResolvers<void>()
     gate = go.promise
-    const asked = [one, two].map((selection) => by(selection, ['shop.pay', 'toolu_1'], { id: 1 }))
+    const outcomes = [one, two].map((selection) => by(selection, ['shop.pay', 'toolu_1'], { id: 1 }))
     await expect.poll(() => made).toEqual(['pay'])
     go.resolve()
-    for (const outcome of await Promise.all(asked)) expect(outcome).toMatchObject({ status: 'ok' })
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ status: 'ok' })
     expect(made).toEqual(['pay'])
   })
 
@@ -161,15 +161,15 @@ describe('a provider program', () => {
   it('waits for an approval, and its run shows the request', async () => {
     const host = await open()
     const selection = await resolve(host)
-    const asked = Promise.withResolvers<string>()
+    const pending = Promise.withResolvers<string>()
     const outcome = selection.call({
       name: 'shop.refund',
       id: 'toolu_1',
       arguments: {},
       caller: { type: 'code', toolId: 'srvtoolu_1' },
-      onPending: ({ id }) => asked.resolve(id),
+      onPending: ({ id }) => pending.resolve(id),
     })
-    const approvalId = await asked.promise
+    const approvalId = await pending.promise
     const { id } = first(await host.runs.list('ann'))
     await expect
       .poll(async () => (await host.runs.get('ann', id)).steps[1])
@@ -192,7 +192,7 @@ describe('a provider program', () => {
     await host.runs.cancel('ann', id)
     expect(await outcome).not.toMatchObject({ status: 'ok' })
     expect(await by(selection, ['shop.orders', 'toolu_2'])).toMatchObject({ error: { code: 'cancelled' } })
-    await selection.follow([{ ...begun, status: 'completed', output: '3' }])
+    await selection.follow([{ ...runningProgram, status: 'completed', output: '3' }])
     expect((await host.runs.get('ann', id)).status).toBe('cancelled')
     expect(made).toEqual([])
   })
@@ -201,7 +201,7 @@ describe('a provider program', () => {
     const host = await open()
     const selection = await resolve(host)
     await by(selection, ['shop.pay', 'toolu_1'], { id: 1 })
-    const runId = first(await selection.follow([{ ...begun, status: 'failed', error: 'Traceback: KeyError' }]))
+    const runId = first(await selection.follow([{ ...runningProgram, status: 'failed', error: 'Traceback: KeyError' }]))
     expect(await host.runs.get('ann', runId)).toMatchObject({
       status: 'failed',
       error: { code: 'program-failed', message: expect.stringContaining('KeyError') },
@@ -213,9 +213,9 @@ describe('a provider program', () => {
 
   it('is private to its user and thread', async () => {
     const host = await open()
-    const runId = first(await (await resolve(host)).follow([begun]))
+    const runId = first(await (await resolve(host)).follow([runningProgram]))
     const bob = await host.thread({ userId: 'bob', threadId: 'work' }).select({ prompt: 'orders', limit: 10 })
-    expect(await bob.follow([begun])).not.toEqual([runId])
+    expect(await bob.follow([runningProgram])).not.toEqual([runId])
     await expect(host.runs.get('bob', runId)).rejects.toMatchObject({ code: 'not-found' })
   })
 })
@@ -252,7 +252,7 @@ describe('an interrupted provider call', () => {
 
   it('is not taken over, and its program fails after a day', async () => {
     const host = await open()
-    const runId = first(await (await resolve(host)).follow([begun]))
+    const runId = first(await (await resolve(host)).follow([runningProgram]))
     await open()
     expect((await host.runs.get('ann', runId)).status).toBe('running')
     const set = { leaseUntil: new Date(Date.now() - 1) }

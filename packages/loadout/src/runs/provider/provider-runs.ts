@@ -20,14 +20,14 @@ import type { StepRow } from '../../schema/records/run.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { Storage, Transaction } from '../../storage/storage.ts'
 import { decide } from '../decide.ts'
-import { keepable } from '../storable-json.ts'
+import { toStorableJson } from '../storable-json.ts'
 import {
   addStep,
+  callKeyOf,
   endedStep,
   endProgram,
-  goesOn,
-  headOf,
-  keyOf,
+  ensureHead,
+  extendLease,
   outcomeOfStep,
   type ProgramKey,
   stepIdOf,
@@ -50,8 +50,8 @@ const LOOK_MS = 200
 const TRIES = 5
 
 /** One call of a program, on its way. */
-interface Asked {
-  place: CallScope
+interface ProgramCall {
+  scope: CallScope
   call: NamedCall
   program: { key: ProgramKey; stepId: string }
   stepId: string
@@ -66,30 +66,30 @@ interface Active {
   outcome: Promise<CallOutcome>
 }
 
-type Begun = { step: StepRow; callId: string } | { outcome: CallOutcome } | 'elsewhere'
+type StepStart = { step: StepRow; callId: string } | { outcome: CallOutcome } | 'elsewhere'
 
-export function createProviderRuns(parts: ProviderRunDeps): ProviderRuns {
-  return new ProgramRuns(parts)
+export function createProviderRuns(deps: ProviderRunDeps): ProviderRuns {
+  return new ProgramRuns(deps)
 }
 
 class ProgramRuns implements ProviderRuns {
-  readonly #parts: ProviderRunDeps
+  readonly #deps: ProviderRunDeps
   readonly #active = new Map<string, Active>()
 
-  constructor(parts: ProviderRunDeps) {
-    this.#parts = parts
+  constructor(deps: ProviderRunDeps) {
+    this.#deps = deps
   }
 
-  async call(place: CallScope, { id, ...call }: NamedCall): Promise<CallOutcome> {
+  async call(scope: CallScope, { id, ...call }: NamedCall): Promise<CallOutcome> {
     const program = call.caller?.type === 'code' ? call.caller.toolId : undefined
-    if (program === undefined || id === undefined) return callByName(place, call)
-    const key = { userId: place.userId, threadId: place.threadId, program }
+    if (program === undefined || id === undefined) return callByName(scope, call)
+    const key = { userId: scope.userId, threadId: scope.threadId, program }
     const stepId = await stepIdOf(key, id)
-    const under = this.#active.get(stepId)
-    if (under) return under.outcome
+    const running = this.#active.get(stepId)
+    if (running) return running.outcome
     const active: Active = { runId: undefined, controller: new AbortController(), outcome: never }
     this.#active.set(stepId, active)
-    active.outcome = this.#once({ place, call, key, stepId }, active)
+    active.outcome = this.#once({ scope, call, key, stepId }, active)
       .catch((error: unknown) => failed(HostError.from(error)))
       .finally(() => this.#active.delete(stepId))
     return active.outcome
@@ -97,12 +97,12 @@ class ProgramRuns implements ProviderRuns {
 
   async follow({ userId, threadId }: ProgramScope, programs: readonly ProviderProgram[]): Promise<string[]> {
     const runs: string[] = []
-    for (const told of parse(providerPrograms, programs)) {
-      const key = { userId, threadId, program: told.id }
+    for (const program of parse(providerPrograms, programs)) {
+      const key = { userId, threadId, program: program.id }
       const stepId = await stepIdOf(key)
       const { runId } = await this.#write(userId, async (tx) => {
-        const head = await headOf(tx, { key, stepId }, told)
-        await endProgram(tx, head, told)
+        const head = await ensureHead(tx, { key, stepId }, program)
+        await endProgram(tx, head, program)
         return head
       })
       runs.push(runId)
@@ -116,79 +116,79 @@ class ProgramRuns implements ProviderRuns {
   }
 
   async #once(
-    { place, call, key, stepId }: Pick<Asked, 'place' | 'call' | 'stepId'> & { key: ProgramKey },
+    { scope, call, key, stepId }: Pick<ProgramCall, 'scope' | 'call' | 'stepId'> & { key: ProgramKey },
     active: Active,
   ): Promise<CallOutcome> {
-    const entry = findTool(place.loadout, call.name)
+    const entry = findTool(scope.loadout, call.name)
     const ref = entry?.ref ?? call.name
-    const asked: Asked = {
-      place,
+    const programCall: ProgramCall = {
+      scope,
       call,
       stepId,
-      key: await keyOf(ref, call.arguments),
+      key: await callKeyOf(ref, call.arguments),
       repeatable: !!entry && isRepeatable(entry),
       program: { key, stepId: await stepIdOf(key) },
-      request: { ref, arguments: entry ? await this.#parts.show(place.userId, entry, call.arguments) : {} },
+      request: { ref, arguments: entry ? await this.#deps.show(scope.userId, entry, call.arguments) : {} },
     }
-    const letGo = await this.#parts.presence.acquire()
+    const releaseLease = await this.#deps.presence.acquire()
     try {
-      const begun = await this.#begin(asked)
-      if ('outcome' in begun) return begun.outcome
-      active.runId = begun.step.runId
-      return await this.#make(asked, begun, active.controller.signal)
+      const start = await this.#begin(programCall)
+      if ('outcome' in start) return start.outcome
+      active.runId = start.step.runId
+      return await this.#make(programCall, start, active.controller.signal)
     } finally {
-      letGo()
+      releaseLease()
     }
   }
 
   /** Its step, or what came of it before; what another process is making is waited for. */
-  async #begin(asked: Asked): Promise<Exclude<Begun, 'elsewhere'>> {
-    const { signal } = asked.call
+  async #begin(programCall: ProgramCall): Promise<Exclude<StepStart, 'elsewhere'>> {
+    const { signal } = programCall.call
     for (;;) {
       signal?.throwIfAborted()
-      const begun = await this.#write(asked.place.userId, (tx) => this.#look(tx, asked))
-      if (begun !== 'elsewhere') return begun
+      const start = await this.#write(programCall.scope.userId, (tx) => this.#look(tx, programCall))
+      if (start !== 'elsewhere') return start
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     }
   }
 
-  async #look(tx: Transaction, asked: Asked): Promise<Begun> {
-    const { program, stepId, key, request, repeatable } = asked
-    const { processId } = this.#parts.presence
-    const head = await headOf(tx, program)
-    const known = await tx.get('steps', stepId)
-    if (!known) {
-      const row = { stepId, key, requestJson: keepable(request), resultJson: { processId } }
+  async #look(tx: Transaction, programCall: ProgramCall): Promise<StepStart> {
+    const { program, stepId, key, request, repeatable } = programCall
+    const { processId } = this.#deps.presence
+    const head = await ensureHead(tx, program)
+    const existing = await tx.get('steps', stepId)
+    if (!existing) {
+      const row = { stepId, key, requestJson: toStorableJson(request), resultJson: { processId } }
       const step = await addStep(tx, head, row)
       return step ? { step, callId: stepId } : { outcome: failed(await overOf(tx, head)) }
     }
-    const decision = decide(known, { seq: known.seq, key, kind: 'call', repeatable })
+    const decision = decide(existing, { seq: existing.seq, key, kind: 'call', repeatable })
     if (decision.do === 'drift') return { outcome: failed(new HostError('run-drift', { detail: decision.detail })) }
-    if (decision.do === 'replay') return { outcome: outcomeOfStep(known) }
-    const held = heldBy(known)
-    const isOthers = held.processId !== undefined && held.processId !== processId
-    if (isOthers && known.status !== 'outcome-unknown' && (await isAlive(tx, held.processId as string)))
+    if (decision.do === 'replay') return { outcome: outcomeOfStep(existing) }
+    const owner = ownerOf(existing)
+    const isOthers = owner.processId !== undefined && owner.processId !== processId
+    if (isOthers && existing.status !== 'outcome-unknown' && (await isAlive(tx, owner.processId as string)))
       return 'elsewhere'
-    if (decision.do === 'unknown' || !(repeatable || (await wasNeverMade(tx, known)))) {
+    if (decision.do === 'unknown' || !(repeatable || (await wasNeverMade(tx, existing)))) {
       await tx.update('steps', stepId, { set: { status: 'outcome-unknown' } })
       return { outcome: failed(new HostError('outcome-unknown')) }
     }
-    if (!(await tx.update('runs', head.runId, { set: goesOn(), where: { status: 'running' } })))
+    if (!(await tx.update('runs', head.runId, { set: extendLease(), where: { status: 'running' } })))
       return { outcome: failed(await overOf(tx, head)) }
     await tx.update('steps', stepId, { set: { status: 'started', resultJson: { processId } } })
-    return { step: known, callId: newId('call') }
+    return { step: existing, callId: newId('call') }
   }
 
   async #make(
-    { place, call, stepId }: Asked,
+    { scope, call, stepId }: ProgramCall,
     { step: { runId, seq }, callId }: { step: StepRow; callId: string },
     cancelled: AbortSignal,
   ): Promise<CallOutcome> {
-    const { userId } = place
-    const { processId } = this.#parts.presence
-    let shown: Promise<unknown> = Promise.resolve()
+    const { userId } = scope
+    const { processId } = this.#deps.presence
+    let pendingWrite: Promise<unknown> = Promise.resolve()
     const outcome = await callByName(
-      { ...place, runId },
+      { ...scope, runId },
       {
         ...call,
         callId,
@@ -196,15 +196,15 @@ class ProgramRuns implements ProviderRuns {
         onPending: (approval) => {
           const resultJson = { approvalId: approval.id, until: Date.parse(approval.expiresAt), processId }
           const set = { status: 'paused' as const, resultJson }
-          shown = this.#write(userId, (tx) => tx.update('steps', stepId, { set })).catch(() => {})
+          pendingWrite = this.#write(userId, (tx) => tx.update('steps', stepId, { set })).catch(() => {})
           call.onPending?.(approval)
         },
       },
     )
-    await shown
+    await pendingWrite
     await this.#write(userId, async (tx) => {
       await tx.update('steps', stepId, { set: endedStep(seq, outcome) })
-      await tx.update('runs', runId, { set: goesOn(), where: { status: 'running' } })
+      await tx.update('runs', runId, { set: extendLease(), where: { status: 'running' } })
       // It was made: that its end cannot be written does not undo it.
     }).catch(() => {})
     return outcome
@@ -214,7 +214,7 @@ class ProgramRuns implements ProviderRuns {
   async #write<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++)
       try {
-        return await this.#parts.storage.transaction({ userId }, work)
+        return await this.#deps.storage.transaction({ userId }, work)
       } catch (error) {
         if (tries === TRIES || !HostError.is(error) || error.code !== 'conflict') throw error
       }
@@ -223,11 +223,11 @@ class ProgramRuns implements ProviderRuns {
 
 const never = new Promise<CallOutcome>(() => {})
 
-const heldBy = ({ resultJson }: StepRow) => (resultJson ?? {}) as { processId?: string; approvalId?: string }
+const ownerOf = ({ resultJson }: StepRow) => (resultJson ?? {}) as { processId?: string; approvalId?: string }
 
 /** It waited for an answer that was not a yes: nothing left for a server. */
 async function wasNeverMade(tx: Transaction, step: StepRow): Promise<boolean> {
-  const { approvalId } = heldBy(step)
+  const { approvalId } = ownerOf(step)
   if (step.status !== 'paused' || approvalId === undefined) return false
   return (await tx.get('approvals', approvalId))?.status !== 'allowed'
 }

@@ -5,18 +5,18 @@ import type { Json } from '../../schema/json.ts'
 import { evaluateStatic } from '../expressions/evaluate-static.ts'
 import { isList, kindOf } from '../expressions/functions.ts'
 import type { Template } from '../expressions/template.ts'
-import { cycleProblem, edgesOf, findCycles, heldNodes, type PlannedNode } from './plan.ts'
+import { childNodes, cycleProblem, edgesOf, findCycles, type PlannedNode } from './plan.ts'
 import { addProblems } from './problems.ts'
 
 type Planned = ReadonlyMap<string, PlannedNode>
 
 export function checkGraph(planned: Planned, ids: ReadonlySet<string>): FieldError[] {
   const problems: FieldError[] = []
-  for (const one of planned.values()) {
-    addProblems(problems, afterProblems(one, planned, ids))
-    addProblems(problems, holdProblems(one, planned, ids))
-    addProblems(problems, branchProblems(one, planned, ids))
-    addProblems(problems, fieldProblems(one))
+  for (const plannedNode of planned.values()) {
+    addProblems(problems, afterProblems(plannedNode, planned, ids))
+    addProblems(problems, childProblems(plannedNode, planned, ids))
+    addProblems(problems, branchProblems(plannedNode, planned, ids))
+    addProblems(problems, fieldProblems(plannedNode))
   }
   addProblems(problems, waitProblems(planned))
   addProblems(problems, neverProblems(planned))
@@ -28,38 +28,42 @@ function afterProblems({ node, index }: PlannedNode, planned: Planned, ids: Read
   return node.after.flatMap((id, at) => {
     const path = `nodes.${index}.after.${at}`
     if (!ids.has(id)) return [{ path, message: `in node '${node.id}': there is no node '${id}'` }]
-    const holder = planned.get(id)?.heldBy
-    return holder === undefined
+    const parentId = planned.get(id)?.parentId
+    return parentId === undefined
       ? []
-      : [{ path, message: `in node '${node.id}': '${id}' is run by '${holder}'; wait for that` }]
+      : [{ path, message: `in node '${node.id}': '${id}' is run by '${parentId}'; wait for that` }]
   })
 }
 
 /** What a map or an error runs belongs to it alone. */
-function holdProblems({ node, index }: PlannedNode, planned: Planned, ids: ReadonlySet<string>): FieldError[] {
-  return heldNodes(node).flatMap(({ id, field }) => {
-    const tell = (message: string) => [{ path: `nodes.${index}.${field}`, message: `in node '${node.id}': ${message}` }]
-    if (!ids.has(id)) return tell(`there is no node '${id}'`)
-    const held = planned.get(id)
-    if (!held) return []
-    if (holdsItself(id, planned)) return tell(node.id === id ? 'it runs itself' : `it runs itself, by '${id}'`)
-    if (held.heldBy !== node.id) return tell(`'${id}' is run by '${held.heldBy}' already`)
-    if (held.node.type === 'branch') return tell(`'${id}' is a branch, which chooses among nodes of the workflow alone`)
-    if (held.node.after.length > 0) return tell(`'${id}' is run by it, and waits for nobody: leave its "after" empty`)
-    return held.chosenBy.length > 0 ? tell(`'${id}' is chosen by the branch '${held.chosenBy[0]?.branch}' too`) : []
+function childProblems({ node, index }: PlannedNode, planned: Planned, ids: ReadonlySet<string>): FieldError[] {
+  return childNodes(node).flatMap(({ id, field }) => {
+    const report = (message: string) => [
+      { path: `nodes.${index}.${field}`, message: `in node '${node.id}': ${message}` },
+    ]
+    if (!ids.has(id)) return report(`there is no node '${id}'`)
+    const child = planned.get(id)
+    if (!child) return []
+    if (containsItself(id, planned)) return report(node.id === id ? 'it runs itself' : `it runs itself, by '${id}'`)
+    if (child.parentId !== node.id) return report(`'${id}' is run by '${child.parentId}' already`)
+    if (child.node.type === 'branch')
+      return report(`'${id}' is a branch, which chooses among nodes of the workflow alone`)
+    if (child.node.after.length > 0)
+      return report(`'${id}' is run by it, and waits for nobody: leave its "after" empty`)
+    return child.chosenBy.length > 0 ? report(`'${id}' is chosen by the branch '${child.chosenBy[0]?.branch}' too`) : []
   })
 }
 
-function holdsItself(id: string, planned: Planned): boolean {
+function containsItself(id: string, planned: Planned): boolean {
   const seen = new Set<string>()
-  const open = [id]
-  for (let here = open.pop(); here !== undefined; here = open.pop()) {
-    const node = planned.get(here)?.node
-    for (const inner of node ? heldNodes(node) : []) {
+  const stack = [id]
+  for (let current = stack.pop(); current !== undefined; current = stack.pop()) {
+    const node = planned.get(current)?.node
+    for (const inner of node ? childNodes(node) : []) {
       if (inner.id === id) return true
       if (seen.has(inner.id)) continue
       seen.add(inner.id)
-      open.push(inner.id)
+      stack.push(inner.id)
     }
   }
   return false
@@ -68,16 +72,16 @@ function holdsItself(id: string, planned: Planned): boolean {
 function branchProblems({ node, index }: PlannedNode, planned: Planned, ids: ReadonlySet<string>): FieldError[] {
   if (node.type !== 'branch') return []
   const problems: FieldError[] = []
-  const tell = (field: string, message: string) =>
+  const report = (field: string, message: string) =>
     problems.push({ path: `nodes.${index}.${field}`, message: `in node '${node.id}': ${message}` })
-  if (node.onTrue.length + node.onFalse.length === 0) tell('onTrue', 'it leads nowhere')
+  if (node.onTrue.length + node.onFalse.length === 0) report('onTrue', 'it leads nowhere')
   for (const side of ['onTrue', 'onFalse'] as const)
     for (const [at, id] of node[side].entries()) {
-      if (!ids.has(id)) tell(`${side}.${at}`, `there is no node '${id}'`)
-      else if (id === node.id) tell(`${side}.${at}`, 'it leads to itself')
-      else if (side === 'onFalse' && node.onTrue.includes(id)) tell(`${side}.${at}`, `'${id}' is on both sides`)
-      else if (planned.get(id)?.heldBy !== undefined)
-        tell(`${side}.${at}`, `'${id}' is run by '${planned.get(id)?.heldBy}'`)
+      if (!ids.has(id)) report(`${side}.${at}`, `there is no node '${id}'`)
+      else if (id === node.id) report(`${side}.${at}`, 'it leads to itself')
+      else if (side === 'onFalse' && node.onTrue.includes(id)) report(`${side}.${at}`, `'${id}' is on both sides`)
+      else if (planned.get(id)?.parentId !== undefined)
+        report(`${side}.${at}`, `'${id}' is run by '${planned.get(id)?.parentId}'`)
     }
   return problems
 }
@@ -138,23 +142,23 @@ const TAKEN: readonly string[] = ['input', 'nodes', 'run', 'index', 'error']
 
 export function fieldProblems({ node, texts, index }: PlannedNode): FieldError[] {
   const problems: FieldError[] = []
-  const tell = (field: string, message: string) =>
+  const report = (field: string, message: string) =>
     problems.push({ path: `nodes.${index}.${field}`, message: `in node '${node.id}': ${message}` })
   const { type } = node
   if (type === 'map') {
-    if (TAKEN.includes(node.as)) tell('as', `'${node.as}' is a name of its own; choose another`)
+    if (TAKEN.includes(node.as)) report('as', `'${node.as}' is a name of its own; choose another`)
     const over = fixed(texts.over)
-    if (over !== undefined && !isList(over)) tell('over', `must be a list, and is always ${kindOf(over)}`)
-    if (node.timeoutMs !== undefined) tell('timeoutMs', `a map has none; give it to the node '${node.node}'`)
+    if (over !== undefined && !isList(over)) report('over', `must be a list, and is always ${kindOf(over)}`)
+    if (node.timeoutMs !== undefined) report('timeoutMs', `a map has none; give it to the node '${node.node}'`)
   }
   if (type === 'branch') {
     const when = fixed(texts.when)
     if (when !== undefined && typeof when !== 'boolean')
-      tell('when', `must be true or false, and is always ${kindOf(when)}`)
+      report('when', `must be true or false, and is always ${kindOf(when)}`)
   }
   if (type === 'branch' || type === 'approval')
     for (const field of ['timeoutMs', 'retry'] as const)
-      if (node[field] !== undefined) tell(field, `has no meaning for a node of type ${type}`)
+      if (node[field] !== undefined) report(field, `has no meaning for a node of type ${type}`)
   return problems
 }
 

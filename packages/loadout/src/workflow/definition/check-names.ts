@@ -5,28 +5,29 @@ import type { NamedPath } from '../expressions/expression.ts'
 import type { Template } from '../expressions/template.ts'
 import type { PlannedNode } from './plan.ts'
 
-export interface Known {
-  nodes: ReadonlyMap<string, Pick<PlannedNode, 'node' | 'heldBy'>>
+export interface NameContext {
+  nodes: ReadonlyMap<string, Pick<PlannedNode, 'node' | 'parentId'>>
   /** Ids that are written down, also of nodes that are wrong in themselves. */
   ids: ReadonlySet<string>
   input: JsonObject
 }
 
 /** What `nodes.x` has. */
-const OF_A_NODE = ['output', 'status', 'error']
+const NODE_FIELDS = ['output', 'status', 'error']
 
 /** Names that are there besides `input`, `nodes` and `run`: of the maps that it is in, and of what it stands in for. */
-export function scopeOf(known: Known, id: string): Set<string> {
+export function scopeOf(context: NameContext, id: string): Set<string> {
   const names = new Set<string>()
   const seen = new Set<string>()
-  for (let here = id; !seen.has(here); ) {
-    seen.add(here)
-    const holder = known.nodes.get(here)?.heldBy
-    const by = holder === undefined ? undefined : known.nodes.get(holder)?.node
-    if (!by) break
-    if (by.type === 'map' && by.node === here) names.add(by.as).add('index')
-    if (typeof by.onError === 'object' && 'node' in by.onError && by.onError.node === here) names.add('error')
-    here = by.id
+  for (let current = id; !seen.has(current); ) {
+    seen.add(current)
+    const parentId = context.nodes.get(current)?.parentId
+    const parent = parentId === undefined ? undefined : context.nodes.get(parentId)?.node
+    if (!parent) break
+    if (parent.type === 'map' && parent.node === current) names.add(parent.as).add('index')
+    if (typeof parent.onError === 'object' && 'node' in parent.onError && parent.onError.node === current)
+      names.add('error')
+    current = parent.id
   }
   return names
 }
@@ -40,12 +41,12 @@ export interface Named {
   isErrorValue?: boolean
 }
 
-export function* checkNames(known: Known, { template, at, id, isErrorValue }: Named): Generator<FieldError> {
-  const scope = id === undefined ? new Set<string>() : scopeOf(known, id)
+export function* checkNames(context: NameContext, { template, at, id, isErrorValue }: Named): Generator<FieldError> {
+  const scope = id === undefined ? new Set<string>() : scopeOf(context, id)
   if (isErrorValue) scope.add('error')
   const where = id === undefined ? '' : `in node '${id}': `
   for (const name of template.names) {
-    const message = problemOf(known, name, { scope, id })
+    const message = problemOf(context, name, { scope, id })
     if (message !== undefined) yield { path: [at, ...name.within].join('.'), message: `${where}${message}` }
   }
 }
@@ -55,23 +56,23 @@ interface Where {
   id: string | undefined
 }
 
-function problemOf(known: Known, { path, isOpen }: NamedPath, { scope, id }: Where): string | undefined {
+function problemOf(context: NameContext, { path, isOpen }: NamedPath, { scope, id }: Where): string | undefined {
   const [root = '', first, second] = path
   if (scope.has(root)) return undefined
   if (root === 'run')
     return first === undefined || ['id', 'startedAt'].includes(first)
       ? undefined
       : `there is no 'run.${first}'; there are: run.id, run.startedAt`
-  if (root === 'input') return inputProblem(known.input, path.slice(1), ['input'])
+  if (root === 'input') return inputProblem(context.input, path.slice(1), ['input'])
   if (root !== 'nodes') return `there is no '${root}'; there are: ${['input', 'nodes', 'run', ...scope].join(', ')}`
   if (first === undefined)
     return `a node must be named where it is written: nodes.<id>${isOpen ? ', not nodes[…]' : ''}`
-  if (!known.ids.has(first)) return `there is no node '${first}'`
+  if (!context.ids.has(first)) return `there is no node '${first}'`
   if (first === id) return 'it names its own output, which is not there yet'
-  const holder = known.nodes.get(first)?.heldBy
-  if (holder !== undefined) return `the node '${first}' is run by '${holder}'; use nodes.${holder}`
-  if (second !== undefined && !OF_A_NODE.includes(second))
-    return `a node has ${OF_A_NODE.join(', ')}, not '${second}': nodes.${first}.output.${second}`
+  const parentId = context.nodes.get(first)?.parentId
+  if (parentId !== undefined) return `the node '${first}' is run by '${parentId}'; use nodes.${parentId}`
+  if (second !== undefined && !NODE_FIELDS.includes(second))
+    return `a node has ${NODE_FIELDS.join(', ')}, not '${second}': nodes.${first}.output.${second}`
   return undefined
 }
 
@@ -82,8 +83,8 @@ function inputProblem(schema: JsonObject, path: readonly string[], walked: reado
   if (name === undefined || typeof properties !== 'object' || properties === null || isOpenSchema(schema))
     return undefined
   if (!Object.hasOwn(properties, name)) {
-    const there = Object.keys(properties).slice(0, 20).join(', ')
-    return `there is no input '${[...walked.slice(1), name].join('.')}'; there are: ${there || 'none'}`
+    const available = Object.keys(properties).slice(0, 20).join(', ')
+    return `there is no input '${[...walked.slice(1), name].join('.')}'; there are: ${available || 'none'}`
   }
   const inner = (properties as JsonObject)[name]
   return typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -15,7 +15,7 @@ export interface PlannedNode {
   /** Branches that choose it; one of them must. */
   chosenBy: readonly { branch: string; on: boolean }[]
   /** The node that runs it, where it is not run by itself. */
-  heldBy: string | undefined
+  parentId: string | undefined
 }
 
 export interface Plan {
@@ -27,12 +27,12 @@ export interface Plan {
 }
 
 /** What a node runs: the body of a map, what it falls back to. */
-export function heldNodes({ type, ...node }: WorkflowNode): { id: string; field: string }[] {
-  const held: { id: string; field: string }[] = []
-  if (type === 'map') held.push({ id: (node as { node: string }).node, field: 'node' })
+export function childNodes({ type, ...node }: WorkflowNode): { id: string; field: string }[] {
+  const children: { id: string; field: string }[] = []
+  if (type === 'map') children.push({ id: (node as { node: string }).node, field: 'node' })
   if (typeof node.onError === 'object' && 'node' in node.onError)
-    held.push({ id: node.onError.node, field: 'onError.node' })
-  return held
+    children.push({ id: node.onError.node, field: 'onError.node' })
+  return children
 }
 
 /** From each node to those that must be over before it. */
@@ -40,7 +40,10 @@ export type Edges = ReadonlyMap<string, ReadonlySet<string>>
 
 export function edgesOf(nodes: Iterable<readonly [string, PlannedNode]>): Edges {
   return new Map(
-    [...nodes].map(([id, { needs, chosenBy }]) => [id, new Set([...needs, ...chosenBy.map((one) => one.branch)])]),
+    [...nodes].map(([id, { needs, chosenBy }]) => [
+      id,
+      new Set([...needs, ...chosenBy.map((choice) => choice.branch)]),
+    ]),
   )
 }
 
@@ -49,8 +52,8 @@ function waitingFor(edges: Edges, from: Iterable<string>): Set<string> {
   const waiting = new Map<string, string[]>()
   for (const [id, needs] of edges)
     for (const need of needs) {
-      const known = waiting.get(need)
-      if (known) known.push(id)
+      const dependents = waiting.get(need)
+      if (dependents) dependents.push(id)
       else waiting.set(need, [id])
     }
   const found = new Set(from)
@@ -67,71 +70,72 @@ const MAX_CYCLES = 20
 /** Cycles, at most one for each node of one, and who waits for one of them. */
 export function findCycles(edges: Edges): { cycles: string[][]; behind: string[] } {
   const cycles: string[][] = []
-  const inRing = new Set<string>()
-  for (const knot of knotsOf(edges))
-    for (const id of knot.keys()) {
-      const cycle = inRing.has(id) || cycles.length >= MAX_CYCLES ? undefined : shortestCycle(knot, id)
+  const inCycle = new Set<string>()
+  for (const component of strongComponents(edges))
+    for (const id of component.keys()) {
+      const cycle = inCycle.has(id) || cycles.length >= MAX_CYCLES ? undefined : shortestCycle(component, id)
       if (!cycle) continue
       cycles.push(cycle)
-      for (const one of cycle) inRing.add(one)
+      for (const member of cycle) inCycle.add(member)
     }
-  return { cycles, behind: [...waitingFor(edges, inRing)].filter((id) => !inRing.has(id)) }
+  return { cycles, behind: [...waitingFor(edges, inCycle)].filter((id) => !inCycle.has(id)) }
 }
 
 /** Nodes that each wait for all others of theirs (Tarjan), in the order of the graph; who waits for itself is one, too. */
-function knotsOf(edges: Edges): Edges[] {
+function strongComponents(edges: Edges): Edges[] {
   const order = new Map<string, number>()
-  const open: string[] = []
-  const isOpen = new Set<string>()
-  const knots: Set<string>[] = []
+  const stack: string[] = []
+  const onStack = new Set<string>()
+  const components: Set<string>[] = []
   const visit = (id: string): number => {
-    const place = order.size
-    let lowest = place
-    order.set(id, place)
-    isOpen.add(id)
-    open.push(id)
+    const index = order.size
+    let lowest = index
+    order.set(id, index)
+    onStack.add(id)
+    stack.push(id)
     for (const next of edges.get(id) ?? []) {
       if (!edges.has(next)) continue
       if (!order.has(next)) lowest = Math.min(lowest, visit(next))
-      else if (isOpen.has(next)) lowest = Math.min(lowest, order.get(next) as number)
+      else if (onStack.has(next)) lowest = Math.min(lowest, order.get(next) as number)
     }
-    if (lowest === place) {
-      const knot = new Set(open.splice(open.indexOf(id)))
-      for (const one of knot) isOpen.delete(one)
-      if (knot.size > 1 || edges.get(id)?.has(id)) knots.push(knot)
+    if (lowest === index) {
+      const component = new Set(stack.splice(stack.indexOf(id)))
+      for (const member of component) onStack.delete(member)
+      if (component.size > 1 || edges.get(id)?.has(id)) components.push(component)
     }
     return lowest
   }
   for (const id of edges.keys()) if (!order.has(id)) visit(id)
-  return knots.map((knot) => new Map([...edges].filter(([id]) => knot.has(id))))
+  return components.map((component) => new Map([...edges].filter(([id]) => component.has(id))))
 }
 
 /** From a node back to itself. */
 function shortestCycle(edges: Edges, from: string): string[] | undefined {
   const cameFrom = new Map<string, string>()
   // What is found is appended, and walked in its turn.
-  const open = [from]
-  for (const here of open)
-    for (const next of edges.get(here) ?? []) {
-      if (next === from) return [...pathTo(here, cameFrom), from]
+  const queue = [from]
+  for (const current of queue)
+    for (const next of edges.get(current) ?? []) {
+      if (next === from) return [...pathTo(current, cameFrom), from]
       if (!edges.has(next) || cameFrom.has(next)) continue
-      cameFrom.set(next, here)
-      open.push(next)
+      cameFrom.set(next, current)
+      queue.push(next)
     }
   return undefined
 }
 
 function pathTo(id: string, cameFrom: ReadonlyMap<string, string>): string[] {
   const path: string[] = []
-  for (let here: string | undefined = id; here !== undefined; here = cameFrom.get(here)) path.unshift(here)
+  for (let current: string | undefined = id; current !== undefined; current = cameFrom.get(current))
+    path.unshift(current)
   return path
 }
 
-const SHOWN = 10
+const MAX_LISTED_NODES = 10
 
 /** Read forwards: each waits for the next. */
 export function cycleProblem(cycle: readonly string[], at: string): FieldError {
-  const more = cycle.length - SHOWN
-  const shown = more > 1 ? [...cycle.slice(0, SHOWN - 1), `${more} more`, ...cycle.slice(-1)] : cycle
-  return { path: at, message: `is in a cycle: ${shown.join(' waits for ')}` }
+  const more = cycle.length - MAX_LISTED_NODES
+  const listed = more > 1 ? [...cycle.slice(0, MAX_LISTED_NODES - 1), `${more} more`, ...cycle.slice(-1)] : cycle
+  return { path: at, message: `is in a cycle: ${listed.join(' waits for ')}` }
 }

@@ -5,8 +5,9 @@ export const MAX_PROBLEMS = 200
 
 /** One more is kept than is shown, which tells that there are more. */
 export function addProblems(problems: FieldError[], found: Iterable<FieldError>): void {
-  for (const one of found) {
+  for (const problem of found) {
     if (problems.length > MAX_PROBLEMS) return
-    if (!problems.some(({ path, message }) => path === one.path && message === one.message)) problems.push(one)
+    if (!problems.some(({ path, message }) => path === problem.path && message === problem.message))
+      problems.push(problem)
   }
 }

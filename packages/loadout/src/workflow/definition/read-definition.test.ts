@@ -8,9 +8,9 @@ import { planOf, readDefinition } from './read-definition.ts'
 const work = newWork()
 
 const tool = (id: string, more: object = {}) => ({ id, type: 'tool', ref: 'kit.read', ...more })
-const told = (definition: unknown) =>
+const problemsOf = (definition: unknown) =>
   readDefinition(definition).problems.map(({ path, message }) => `${path}: ${message}`)
-const withNodes = (...nodes: unknown[]) => told({ name: 'w', nodes })
+const withNodes = (...nodes: unknown[]) => problemsOf({ name: 'w', nodes })
 
 describe('a valid workflow', () => {
   const definition = defineWorkflow({
@@ -41,7 +41,7 @@ describe('a valid workflow', () => {
     expect([...(of('each')?.needs ?? [])].sort()).toEqual(['fetch', 'setup'])
     expect([...(of('ask')?.needs ?? [])].sort()).toEqual(['each', 'small'])
     expect(of('each')?.chosenBy).toEqual([{ branch: 'big', on: true }])
-    expect([of('one')?.heldBy, of('other')?.heldBy, of('fetch')?.heldBy]).toEqual(['each', 'setup', undefined])
+    expect([of('one')?.parentId, of('other')?.parentId, of('fetch')?.parentId]).toEqual(['each', 'setup', undefined])
     expect(plan.last).toEqual(['ask'])
     expect([...downstreamOf(plan, 'big')].sort()).toEqual(['ask', 'big', 'each', 'small'])
   })
@@ -53,7 +53,7 @@ describe('a valid workflow', () => {
 
 describe('the problems of an invalid workflow', () => {
   it('are all reported with their paths', () => {
-    const problems = told({
+    const problems = problemsOf({
       name: '',
       input: { type: 'array', properties: { a: { type: 'nothing' } } },
       nodes: [
@@ -106,7 +106,7 @@ describe('the problems of an invalid workflow', () => {
     ['nodes that are no list', { name: 'w', nodes: 'x' }, 'nodes'],
     ['a node that is no object', { name: 'w', nodes: [null] }, 'nodes.0.type: must be one of'],
   ])('%s', (_, definition, message) => {
-    expect(told(definition).join()).toContain(message)
+    expect(problemsOf(definition).join()).toContain(message)
   })
 
   it.each([
@@ -211,11 +211,13 @@ describe('the problems of an invalid workflow', () => {
 
   it('exclude inputs that the schema leaves open', () => {
     const nodes = [tool('a', { arguments: { x: '{{ input.anything.at.all }}' } })]
-    expect(told({ name: 'w', nodes })).toEqual([])
+    expect(problemsOf({ name: 'w', nodes })).toEqual([])
     const properties = { known: { type: 'object', properties: { a: {} } } }
-    expect(told({ name: 'w', nodes, input: { type: 'object', properties, additionalProperties: true } })).toEqual([])
+    expect(problemsOf({ name: 'w', nodes, input: { type: 'object', properties, additionalProperties: true } })).toEqual(
+      [],
+    )
     const deep = [tool('a', { arguments: { x: '{{ input.known.b }}' } })]
-    expect(told({ name: 'w', nodes: deep, input: { type: 'object', properties } }).join()).toContain(
+    expect(problemsOf({ name: 'w', nodes: deep, input: { type: 'object', properties } }).join()).toContain(
       "no input 'known.b'",
     )
   })

@@ -17,9 +17,9 @@ import {
 import { createReader } from '../expressions/expression.ts'
 import { type Reader, readTemplate, type Template } from '../expressions/template.ts'
 import { checkGraph } from './check-graph.ts'
-import { checkNames, type Known } from './check-names.ts'
+import { checkNames, type NameContext } from './check-names.ts'
 import { readTexts } from './node-templates.ts'
-import { heldNodes, type Plan, type PlannedNode } from './plan.ts'
+import { childNodes, type Plan, type PlannedNode } from './plan.ts'
 import { addProblems, MAX_PROBLEMS } from './problems.ts'
 
 export interface ReadDefinition {
@@ -34,7 +34,7 @@ export interface Readable extends Pick<Plan, 'nodes'> {
   brings: readonly string[]
 }
 
-const LARGEST = 4_000_000
+const MAX_DEFINITION_LENGTH = 4_000_000
 /** Characters of all expressions of a definition. */
 const MAX_EXPRESSIONS = 500_000
 const shell = workflowDefinition.extend({ nodes: z.array(z.unknown()).min(1).max(MAX_NODES) })
@@ -44,26 +44,26 @@ export function readDefinition(raw: unknown): ReadDefinition {
   const top = shell.safeParse(raw)
   const problems: FieldError[] = []
   if (!top.success) addProblems(problems, problemsOf(top.error, []))
-  const { nodes: rawNodes, input, output, brings } = looseOf(raw)
-  if (sizeOf(raw) > LARGEST)
+  const { nodes: rawNodes, input, output, brings } = readLoosely(raw)
+  if (sizeOf(raw) > MAX_DEFINITION_LENGTH)
     return { problems: [{ path: '(body)', message: 'is larger than 4 MB' }], readable: { nodes: new Map(), brings } }
   const nodes = readNodes(rawNodes, problems)
-  const ids = new Set(rawNodes.flatMap((one) => idOf(one) ?? []))
+  const ids = new Set(rawNodes.flatMap((node) => idOf(node) ?? []))
   const planned = planNodes(nodes, { read, problems, ids })
-  const known: Known = { nodes: planned, ids, input }
+  const context: NameContext = { nodes: planned, ids, input }
   for (const [id, { texts, index }] of planned)
     for (const [field, template] of Object.entries(texts))
       addProblems(
         problems,
-        checkNames(known, { template, id, at: `nodes.${index}.${field}`, isErrorValue: field === 'onError.value' }),
+        checkNames(context, { template, id, at: `nodes.${index}.${field}`, isErrorValue: field === 'onError.value' }),
       )
   addProblems(problems, checkGraph(planned, ids))
   addProblems(problems, schemaProblems(input, nodes))
-  const ends = output === undefined ? undefined : readOutput(output, { read, problems, known })
+  const outputTemplate = output === undefined ? undefined : readOutput(output, { read, problems, context })
   const readable = { nodes: planned, brings }
   if (problems.length > 0 || !top.success) return { problems, readable }
   const definition: WorkflowDefinition = { ...top.data, nodes: nodes.map(({ node }) => node) }
-  return { problems, readable, plan: { definition, nodes: planned, output: ends, last: lastOf(planned) } }
+  return { problems, readable, plan: { definition, nodes: planned, output: outputTemplate, last: lastOf(planned) } }
 }
 
 /** The plan of a definition that was checked when it was saved. */
@@ -74,27 +74,27 @@ export function planOf(definition: unknown): Plan {
 }
 
 export function invalidDefinition(problems: readonly FieldError[]): HostError {
-  const shown = problems.slice(0, MAX_PROBLEMS)
-  const more = problems.length > shown.length ? '; and more' : ''
-  const detail = `${shown.map(({ path, message }) => `${path}: ${message}`).join('; ')}${more}`
-  return new HostError('invalid-input', { detail, errors: shown })
+  const listed = problems.slice(0, MAX_PROBLEMS)
+  const more = problems.length > listed.length ? '; and more' : ''
+  const detail = `${listed.map(({ path, message }) => `${path}: ${message}`).join('; ')}${more}`
+  return new HostError('invalid-input', { detail, errors: listed })
 }
 
-interface Placed {
+interface IndexedNode {
   node: WorkflowNode
   index: number
 }
 
-function readNodes(raw: readonly unknown[], problems: FieldError[]): Placed[] {
-  return raw.slice(0, MAX_NODES).flatMap((one, index) => {
-    const { type } = (typeof one === 'object' && one !== null ? one : {}) as { type?: unknown }
+function readNodes(raw: readonly unknown[], problems: FieldError[]): IndexedNode[] {
+  return raw.slice(0, MAX_NODES).flatMap((item, index) => {
+    const { type } = (typeof item === 'object' && item !== null ? item : {}) as { type?: unknown }
     if (typeof type !== 'string' || !Object.hasOwn(NODE_TYPES, type)) {
       const message = `must be one of ${Object.keys(NODE_TYPES).join(', ')}`
-      const told = type === undefined ? message : `${message}, and is ${JSON.stringify(type)?.slice(0, 60)}`
-      addProblems(problems, [{ path: `nodes.${index}.type`, message: told }])
+      const fullMessage = type === undefined ? message : `${message}, and is ${JSON.stringify(type)?.slice(0, 60)}`
+      addProblems(problems, [{ path: `nodes.${index}.type`, message: fullMessage }])
       return []
     }
-    const parsed = NODE_TYPES[type as keyof typeof NODE_TYPES].safeParse(one)
+    const parsed = NODE_TYPES[type as keyof typeof NODE_TYPES].safeParse(item)
     if (parsed.success) return [{ node: parsed.data, index }]
     addProblems(problems, problemsOf(parsed.error, ['nodes', index]))
     return []
@@ -107,26 +107,28 @@ interface Planning {
   ids: ReadonlySet<string>
 }
 
-function planNodes(nodes: readonly Placed[], { read, problems, ids }: Planning): Map<string, PlannedNode> {
+function planNodes(nodes: readonly IndexedNode[], { read, problems, ids }: Planning): Map<string, PlannedNode> {
   const planned = new Map<string, PlannedNode>()
   const first = new Map<string, number>()
-  const holders = new Map<string, string>()
-  for (const { node } of nodes) for (const { id } of heldNodes(node)) if (!holders.has(id)) holders.set(id, node.id)
+  const parents = new Map<string, string>()
+  for (const { node } of nodes) for (const { id } of childNodes(node)) if (!parents.has(id)) parents.set(id, node.id)
   for (const { node, index } of nodes) {
-    const known = first.get(node.id)
-    if (known !== undefined) {
-      addProblems(problems, [{ path: `nodes.${index}.id`, message: `'${node.id}' is the id of nodes.${known} too` }])
+    const firstIndex = first.get(node.id)
+    if (firstIndex !== undefined) {
+      addProblems(problems, [
+        { path: `nodes.${index}.id`, message: `'${node.id}' is the id of nodes.${firstIndex} too` },
+      ])
       continue
     }
     first.set(node.id, index)
     const { texts, problems: found } = readTexts(node, `nodes.${index}`, read)
     addProblems(problems, found)
-    planned.set(node.id, { node, index, texts, needs: new Set(), chosenBy: [], heldBy: holders.get(node.id) })
+    planned.set(node.id, { node, index, texts, needs: new Set(), chosenBy: [], parentId: parents.get(node.id) })
   }
   const chosenBy = choices(planned)
-  for (const one of planned.values()) {
-    one.needs = needsOf(one, { planned, ids, seen: new Set() })
-    one.chosenBy = chosenBy.get(one.node.id) ?? []
+  for (const plannedNode of planned.values()) {
+    plannedNode.needs = needsOf(plannedNode, { planned, ids, seen: new Set() })
+    plannedNode.chosenBy = chosenBy.get(plannedNode.node.id) ?? []
   }
   return planned
 }
@@ -137,8 +139,8 @@ function choices(planned: ReadonlyMap<string, PlannedNode>): Map<string, { branc
     if (node.type !== 'branch') continue
     for (const [on, ids] of [[true, new Set(node.onTrue)] as const, [false, new Set(node.onFalse)] as const])
       for (const id of ids) {
-        const known = found.get(id)
-        if (known) known.push({ branch: node.id, on })
+        const branches = found.get(id)
+        if (branches) branches.push({ branch: node.id, on })
         else found.set(id, [{ branch: node.id, on }])
       }
   }
@@ -158,16 +160,16 @@ function needsOf({ node, texts }: PlannedNode, needing: Needing): Set<string> {
   const named = Object.values(texts).flatMap(({ names }: Template) =>
     names.flatMap(({ path }) => (path[0] === 'nodes' && path[1] !== undefined && ids.has(path[1]) ? [path[1]] : [])),
   )
-  const held = heldNodes(node).flatMap(({ id }) => {
+  const childNeeds = childNodes(node).flatMap(({ id }) => {
     const inner = planned.get(id)
     return inner && !seen.has(id) ? [...needsOf(inner, needing)] : []
   })
-  return new Set([...node.after, ...named, ...held].filter((id) => planned.get(id)?.heldBy === undefined))
+  return new Set([...node.after, ...named, ...childNeeds].filter((id) => planned.get(id)?.parentId === undefined))
 }
 
 function readOutput(
   output: unknown,
-  { read, problems, known }: { read: Reader; problems: FieldError[]; known: Known },
+  { read, problems, context }: { read: Reader; problems: FieldError[]; context: NameContext },
 ): Template {
   const { template, problems: found } = readTemplate(output, read)
   const at = (path: readonly string[]) => ['output', ...path].join('.')
@@ -175,11 +177,11 @@ function readOutput(
     problems,
     found.map(({ path, message }) => ({ path: at(path), message })),
   )
-  addProblems(problems, checkNames(known, { template, at: 'output' }))
+  addProblems(problems, checkNames(context, { template, at: 'output' }))
   return template
 }
 
-function schemaProblems(input: JsonObject, nodes: readonly Placed[]): FieldError[] {
+function schemaProblems(input: JsonObject, nodes: readonly IndexedNode[]): FieldError[] {
   const problems = schemaProblem(input, 'input')
   if (input.type !== 'object') problems.push({ path: 'input', message: 'must be a JSON Schema with "type": "object"' })
   for (const { node, index } of nodes)
@@ -195,12 +197,12 @@ function schemaProblem(schema: JsonObject, at: string): FieldError[] {
 
 function lastOf(planned: ReadonlyMap<string, PlannedNode>): string[] {
   const waited = new Set(
-    [...planned.values()].flatMap(({ needs, chosenBy }) => [...needs, ...chosenBy.map((one) => one.branch)]),
+    [...planned.values()].flatMap(({ needs, chosenBy }) => [...needs, ...chosenBy.map((choice) => choice.branch)]),
   )
-  return [...planned].filter(([id, { heldBy }]) => heldBy === undefined && !waited.has(id)).map(([id]) => id)
+  return [...planned].filter(([id, { parentId }]) => parentId === undefined && !waited.has(id)).map(([id]) => id)
 }
 
-function looseOf(raw: unknown): { nodes: unknown[]; input: JsonObject; output: unknown; brings: string[] } {
+function readLoosely(raw: unknown): { nodes: unknown[]; input: JsonObject; output: unknown; brings: string[] } {
   const { nodes, input, output, brings } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<
     string,
     unknown
@@ -210,7 +212,7 @@ function looseOf(raw: unknown): { nodes: unknown[]; input: JsonObject; output: u
     nodes: Array.isArray(nodes) ? nodes : [],
     input: isObject ? (input as JsonObject) : { type: 'object' },
     output,
-    brings: Array.isArray(brings) ? brings.filter((one) => typeof one === 'string') : [],
+    brings: Array.isArray(brings) ? brings.filter((name) => typeof name === 'string') : [],
   }
 }
 
@@ -222,8 +224,8 @@ function sizeOf(raw: unknown): number {
   }
 }
 
-const idOf = (one: unknown) => {
-  const { id } = (typeof one === 'object' && one !== null ? one : {}) as { id?: unknown }
+const idOf = (node: unknown) => {
+  const { id } = (typeof node === 'object' && node !== null ? node : {}) as { id?: unknown }
   return typeof id === 'string' ? id : undefined
 }
 

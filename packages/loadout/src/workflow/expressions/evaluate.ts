@@ -24,53 +24,53 @@ export function evaluate({ root }: Expression, values: Values, limits?: Evaluati
   }
 }
 
-interface Place {
+interface EvaluationContext {
   values: Values
   meter: Meter
 }
 
-function read(node: Node, place: Place): Json {
-  place.meter.pay(1)
+function read(node: Node, context: EvaluationContext): Json {
+  context.meter.pay(1)
   try {
-    return step(node, place)
+    return step(node, context)
   } catch (error) {
-    throw error instanceof ExpressionFault ? error.placed(node.start) : error
+    throw error instanceof ExpressionFault ? error.atPosition(node.start) : error
   }
 }
 
-function step(node: Node, place: Place): Json {
+function step(node: Node, context: EvaluationContext): Json {
   const { op } = node
   switch (op) {
     case 'value':
       return literal(node.args)
     case 'id':
-      return variable(node.args, place)
+      return variable(node.args, context)
     case '.':
     case '.?':
-      return member(read(node.args[0], place), node.args[1], op === '.?')
+      return member(read(node.args[0], context), node.args[1], op === '.?')
     case '[]':
     case '[?]':
-      return member(read(node.args[0], place), read(node.args[1], place), op === '[?]')
+      return member(read(node.args[0], context), read(node.args[1], context), op === '[?]')
     case 'call':
-      return call(node.args, place)
+      return call(node.args, context)
     case 'rcall':
-      return method(node.args, place)
+      return method(node.args, context)
     case 'list':
-      return node.args.map((inner) => read(inner, place))
+      return node.args.map((inner) => read(inner, context))
     case 'map':
-      return object(node.args, place)
+      return object(node.args, context)
     case '?:':
-      return read(truth(read(node.args[0], place)) ? node.args[1] : node.args[2], place)
+      return read(truth(read(node.args[0], context)) ? node.args[1] : node.args[2], context)
     case '&&':
-      return truth(read(node.args[0], place)) && truth(read(node.args[1], place))
+      return truth(read(node.args[0], context)) && truth(read(node.args[1], context))
     case '||':
-      return truth(read(node.args[0], place)) || truth(read(node.args[1], place))
+      return truth(read(node.args[0], context)) || truth(read(node.args[1], context))
     case '!_':
-      return !truth(read(node.args, place))
+      return !truth(read(node.args, context))
     case '-_':
-      return -number(read(node.args, place))
+      return -number(read(node.args, context))
     default:
-      return binary({ op, meter: place.meter }, read(node.args[0], place), read(node.args[1], place))
+      return binary({ op, meter: context.meter }, read(node.args[0], context), read(node.args[1], context))
   }
 }
 
@@ -80,12 +80,12 @@ function literal(value: unknown): Json {
   throw new ExpressionFault('is of a kind that JSON does not have')
 }
 
-function variable(name: string, { values }: Place): Json {
+function variable(name: string, { values }: EvaluationContext): Json {
   if (Object.hasOwn(values, name)) return values[name]
   throw new ExpressionFault(`There is no '${name.slice(0, 60)}' here. There are: ${Object.keys(values).join(', ')}`)
 }
 
-const SHOWN = 12
+const MAX_LISTED_NAMES = 12
 
 function member(value: Json, key: Json, isOptional: boolean): Json {
   if (isOptional && (value === null || value === undefined)) return null
@@ -102,71 +102,72 @@ function member(value: Json, key: Json, isOptional: boolean): Json {
   if (Object.hasOwn(value, name)) return value[name]
   if (isOptional) return null
   const names = Object.keys(value)
-  const there = names.slice(0, SHOWN).join(', ').slice(0, 300)
+  const listed = names.slice(0, MAX_LISTED_NAMES).join(', ').slice(0, 300)
   throw new ExpressionFault(
-    `There is no '${name.slice(0, 60)}'. There ${names.length === 0 ? 'is nothing' : `are: ${there}${names.length > SHOWN ? ', …' : ''}`}`,
+    `There is no '${name.slice(0, 60)}'. There ${names.length === 0 ? 'is nothing' : `are: ${listed}${names.length > MAX_LISTED_NAMES ? ', …' : ''}`}`,
   )
 }
 
-function object(entries: ReadonlyArray<readonly [Node, Node]>, place: Place): JsonObject {
-  const made: JsonObject = {}
+function object(entries: ReadonlyArray<readonly [Node, Node]>, context: EvaluationContext): JsonObject {
+  const result: JsonObject = {}
   for (const [keyNode, valueNode] of entries) {
-    const key = read(keyNode, place)
+    const key = read(keyNode, context)
     if (typeof key !== 'string') throw new ExpressionFault('The name of a field is a text', keyNode.start)
     if (key === '__proto__') throw new ExpressionFault("'__proto__' is no name of a field", keyNode.start)
-    made[key] = read(valueNode, place)
+    result[key] = read(valueNode, context)
   }
-  return made
+  return result
 }
 
-function call([name, args]: readonly [string, readonly Node[]], place: Place): Json {
-  if (name === 'has') return has(args, place)
-  const known = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
-  if (!known?.takes.includes(args.length)) throw new ExpressionFault(noFunction(name, args.length, FUNCTIONS))
-  return known.call(
-    args.map((inner) => read(inner, place)),
-    place.meter,
+function call([name, args]: readonly [string, readonly Node[]], context: EvaluationContext): Json {
+  if (name === 'has') return has(args, context)
+  const fn = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
+  if (!fn?.takes.includes(args.length)) throw new ExpressionFault(noFunction(name, args.length, FUNCTIONS))
+  return fn.call(
+    args.map((inner) => read(inner, context)),
+    context.meter,
   )
 }
 
 /** Whether there is such a field; what it is read of must be there. */
-function has([field]: readonly Node[], place: Place): boolean {
+function has([field]: readonly Node[], context: EvaluationContext): boolean {
   if (field?.op !== '.' && field?.op !== '[]') throw new ExpressionFault('has() takes a field: has(input.name)')
-  const value = read(field.args[0], place)
-  const key = field.op === '.' ? field.args[1] : read(field.args[1], place)
+  const value = read(field.args[0], context)
+  const key = field.op === '.' ? field.args[1] : read(field.args[1], context)
   if (isList(value)) return typeof key === 'number' && key >= 0 && key < value.length
   return isMap(value) && typeof key === 'string' && Object.hasOwn(value, key) && (value[key] ?? null) !== null
 }
 
-function method([name, receiver, args]: readonly [string, Node, readonly Node[]], place: Place): Json {
-  if (LOOPS.has(name)) return loop(name, { items: read(receiver, place), args, place })
-  const known = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
-  if (!known?.takes.includes(args.length)) throw new ExpressionFault(noFunction(name, args.length, METHODS))
-  return known.call([read(receiver, place), ...args.map((inner) => read(inner, place))], place.meter)
+function method([name, receiver, args]: readonly [string, Node, readonly Node[]], context: EvaluationContext): Json {
+  if (LOOPS.has(name)) return loop(name, { items: read(receiver, context), args, context })
+  const fn = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
+  if (!fn?.takes.includes(args.length)) throw new ExpressionFault(noFunction(name, args.length, METHODS))
+  return fn.call([read(receiver, context), ...args.map((inner) => read(inner, context))], context.meter)
 }
 
 interface Loop {
   items: Json
   args: readonly Node[]
-  place: Place
+  context: EvaluationContext
 }
 
-function loop(name: string, { items, args, place }: Loop): Json {
-  const all = isMap(items) ? [...place.meter.namesOf(items)] : items
-  if (!isList(all)) throw new ExpressionFault(`'${name}' goes over a list, and got ${kindOf(items)}`)
+function loop(name: string, { items, args, context }: Loop): Json {
+  const list = isMap(items) ? [...context.meter.namesOf(items)] : items
+  if (!isList(list)) throw new ExpressionFault(`'${name}' goes over a list, and got ${kindOf(items)}`)
   const [item, first, second] = args
   if (item?.op !== 'id' || !first || (second && name !== 'map'))
     throw new ExpressionFault(`'${name}' takes a name and an expression: list.${name}(x, …)`)
-  const each = (node: Node, value: Json) => read(node, { ...place, values: { ...place.values, [item.args]: value } })
-  const holds = (value: Json) => truth(each(first, value))
+  const each = (node: Node, value: Json) =>
+    read(node, { ...context, values: { ...context.values, [item.args]: value } })
+  const isMatch = (value: Json) => truth(each(first, value))
   // A copy of the names for each item is paid for.
-  place.meter.pay(all.length * (1 + (Object.keys(place.values).length >> 4)))
-  if (name === 'all') return all.every(holds)
-  if (name === 'exists') return all.some(holds)
-  if (name === 'exists_one') return all.filter(holds).length === 1
-  if (name === 'filter') return all.filter(holds)
-  if (!second) return all.map((value) => each(first, value))
-  return all.filter(holds).map((value) => each(second, value))
+  context.meter.pay(list.length * (1 + (Object.keys(context.values).length >> 4)))
+  if (name === 'all') return list.every(isMatch)
+  if (name === 'exists') return list.some(isMatch)
+  if (name === 'exists_one') return list.filter(isMatch).length === 1
+  if (name === 'filter') return list.filter(isMatch)
+  if (!second) return list.map((value) => each(first, value))
+  return list.filter(isMatch).map((value) => each(second, value))
 }
 
 function truth(value: Json): boolean {
@@ -184,21 +185,21 @@ function binary({ op, meter }: { op: string; meter: Meter }, a: Json, b: Json): 
   if (op === '!=') return !same(a, b, meter)
   if (op === 'in') return isIn(a, b, meter)
   if (op === '+') return sum(a, b, meter)
-  if (op === '<' || op === '<=' || op === '>' || op === '>=') return compared({ op, meter }, a, b)
+  if (op === '<' || op === '<=' || op === '>' || op === '>=') return compare({ op, meter }, a, b)
   const right = number(b)
-  const result = reckoned(op, number(a), right)
+  const result = calculate(op, number(a), right)
   if (Number.isFinite(result)) return result
   throw new ExpressionFault(right === 0 ? 'It divides by zero' : 'It gives no number')
 }
 
-function reckoned(op: string, left: number, right: number): number {
+function calculate(op: string, left: number, right: number): number {
   if (op === '-') return left - right
   if (op === '*') return left * right
   return op === '/' ? left / right : left % right
 }
 
 function isIn(a: Json, b: Json, meter: Meter): boolean {
-  if (isList(b)) return b.some((one) => same(one, a, meter))
+  if (isList(b)) return b.some((item) => same(item, a, meter))
   if (isMap(b)) return typeof a === 'string' && Object.hasOwn(b, a)
   throw new ExpressionFault(`'in' looks into a list or an object, and got ${kindOf(b)}`)
 }
@@ -221,11 +222,12 @@ function sum(a: Json, b: Json, meter: Meter): Json {
   )
 }
 
-function compared({ op, meter }: { op: string; meter: Meter }, a: Json, b: Json): boolean {
+function compare({ op, meter }: { op: string; meter: Meter }, a: Json, b: Json): boolean {
   const isPair = (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string')
   if (!isPair)
     throw new ExpressionFault(`'${op}' compares two numbers or two texts, and got ${kindOf(a)} and ${kindOf(b)}`)
-  const [left, right] = [a as string, b as string]
-  if (typeof a === 'string') meter.look(Math.min(left.length, right.length))
+  const left = a as string
+  const right = b as string
+  if (typeof a === 'string') meter.scan(Math.min(left.length, right.length))
   return op === '<' ? left < right : op === '<=' ? left <= right : op === '>' ? left > right : left >= right
 }

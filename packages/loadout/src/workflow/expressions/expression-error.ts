@@ -10,16 +10,16 @@ export class ExpressionFault extends Error {
   }
 
   /** The same, where no place was known. */
-  placed(at: number): ExpressionFault {
+  atPosition(at: number): ExpressionFault {
     return this.at === undefined ? new ExpressionFault(this.message, at) : this
   }
 }
 
-const SHOWN = 60
+const MAX_EXCERPT_LENGTH = 60
 
 /** The fault as people read it: what, and the text from there on. */
 export function faultText({ message, at }: ExpressionFault, text: string): string {
   if (at === undefined || at >= text.length) return message
-  const rest = text.slice(at, at + SHOWN)
-  return `${message} (character ${at + 1}: ${rest}${at + SHOWN < text.length ? '…' : ''})`
+  const rest = text.slice(at, at + MAX_EXCERPT_LENGTH)
+  return `${message} (character ${at + 1}: ${rest}${at + MAX_EXCERPT_LENGTH < text.length ? '…' : ''})`
 }

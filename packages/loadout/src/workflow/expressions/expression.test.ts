@@ -23,11 +23,11 @@ const values = {
   },
   nodes: { 'a-b': { output: { text: 'hi', constructor: 'mine' } } },
 }
-const get = (text: string, given: Record<string, unknown> = values) => evaluate(read(text), given)
-const render = (value: unknown, given: Record<string, unknown> = values) => {
+const get = (text: string, scope: Record<string, unknown> = values) => evaluate(read(text), scope)
+const render = (value: unknown, scope: Record<string, unknown> = values) => {
   const { template, problems } = readTemplate(value, read)
   expect(problems).toEqual([])
-  return template.render(given)
+  return template.render(scope)
 }
 
 describe('expressions', () => {
@@ -167,7 +167,7 @@ describe('templates', () => {
       { path: ['b', '1'], message: expect.stringContaining('"}}" is missing') },
     ])
     expect(template.isStatic).toBe(false)
-    expect(template.places).toEqual([['a'], ['b', '1'], ['c']])
+    expect(template.dynamicPaths).toEqual([['a'], ['b', '1'], ['c']])
   })
 
   it('report the path of a failed expression', () => {
@@ -245,10 +245,10 @@ describe('any expression on any data', () => {
   it('returns plain JSON or a fault and changes nothing', () => {
     fc.assert(
       fc.property(text, hostile, (expression, data) => {
-        const given = { input: data, nodes: { a: { output: data } } }
-        const was = JSON.stringify(given)
+        const scope = { input: data, nodes: { a: { output: data } } }
+        const was = JSON.stringify(scope)
         try {
-          const result = get(expression, given)
+          const result = get(expression, scope)
           expect(typeof result).not.toBe('function')
           expect(result === null ? null : JSON.parse(JSON.stringify(result))).toBeDefined()
         } catch (error) {
@@ -256,11 +256,11 @@ describe('any expression on any data', () => {
         }
         try {
           const { template, problems } = readTemplate({ field: expression }, read)
-          if (problems.length === 0) template.render(given, { steps: 1000 })
+          if (problems.length === 0) template.render(scope, { steps: 1000 })
         } catch (error) {
           expect(error).toBeInstanceOf(ExpressionFault)
         }
-        expect(JSON.stringify(given)).toBe(was)
+        expect(JSON.stringify(scope)).toBe(was)
         expect(JSON.stringify(Object.getOwnPropertyNames(Object.prototype))).toBe(before)
       }),
       { numRuns: 3000 },

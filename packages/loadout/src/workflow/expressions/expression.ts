@@ -24,14 +24,14 @@ export interface NamedPath {
 
 export const MAX_EXPRESSION_LENGTH = 4000
 const MAX_NODES = 1000
-const DEEPEST = 100
+const MAX_DEPTH = 100
 
 /** Loops over a list: the first argument is the name of the item. */
 export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 
 /** Reads so many characters in all: reading takes far longer than writing. */
-export function createReader(most = Number.POSITIVE_INFINITY): (text: string) => Expression {
-  let left = most
+export function createReader(maxCharacters = Number.POSITIVE_INFINITY): (text: string) => Expression {
+  let remaining = maxCharacters
   const environment = new Environment({
     unlistedVariablesAreDyn: true,
     homogeneousAggregateLiterals: false,
@@ -42,45 +42,46 @@ export function createReader(most = Number.POSITIVE_INFINITY): (text: string) =>
     if (text.trim() === '') throw new ExpressionFault('is empty')
     if (text.length > MAX_EXPRESSION_LENGTH)
       throw new ExpressionFault(`is longer than ${MAX_EXPRESSION_LENGTH} characters; do it in a code node`)
-    left -= text.length
-    if (left < 0) throw new ExpressionFault(`is one too many: all expressions have ${most} characters at most`)
-    const root = parsed(environment, text)
+    remaining -= text.length
+    if (remaining < 0)
+      throw new ExpressionFault(`is one too many: all expressions have ${maxCharacters} characters at most`)
+    const root = parseText(environment, text)
     const names: NamedPath[] = []
     collect(root, { names, bound: new Set(), depth: 0 })
     return { text, root, names }
   }
 }
 
-function parsed(environment: Environment, text: string): Node {
+function parseText(environment: Environment, text: string): Node {
   try {
     return environment.parse(text).ast
   } catch (error) {
     if (!(error instanceof ParseError)) throw new ExpressionFault('cannot be read')
-    throw new ExpressionFault(`cannot be read: ${plain(error.summary)}`, error.range?.start)
+    throw new ExpressionFault(`cannot be read: ${shortSummary(error.summary)}`, error.range?.start)
   }
 }
 
-const plain = (summary: string) =>
+const shortSummary = (summary: string) =>
   /limit|maxDepth|maxAst/i.test(summary) ? 'it is too large' : summary.slice(0, 200).replace('EOF', 'its end')
 
-interface Collecting {
+interface CollectContext {
   names: NamedPath[]
   bound: ReadonlySet<string>
   depth: number
 }
 
-function collect(node: Node, given: Collecting): void {
-  const at = { ...given, depth: given.depth + 1 }
-  if (at.depth > DEEPEST) throw new ExpressionFault('is nested too deeply', node.start)
+function collect(node: Node, parent: CollectContext): void {
+  const context = { ...parent, depth: parent.depth + 1 }
+  if (context.depth > MAX_DEPTH) throw new ExpressionFault('is nested too deeply', node.start)
   const path = pathOf(node)
   if (path) {
-    if (!at.bound.has(path.path[0] as string)) at.names.push(path)
-    for (const inner of path.inside) collect(inner, at)
+    if (!context.bound.has(path.path[0] as string)) context.names.push(path)
+    for (const inner of path.inside) collect(inner, context)
     return
   }
   assertCallable(node)
-  if (node.op === 'rcall' && LOOPS.has(node.args[0])) collectLoop(node.args, at)
-  else for (const inner of childrenOf(node)) collect(inner, at)
+  if (node.op === 'rcall' && LOOPS.has(node.args[0])) collectLoop(node.args, context)
+  else for (const inner of childrenOf(node)) collect(inner, context)
 }
 
 /** What it calls is there, with as many arguments. */
@@ -91,15 +92,15 @@ function assertCallable(node: Node): void {
   const count = node.op === 'rcall' ? node.args[2].length : node.args[1].length
   if (isMethod ? LOOPS.has(name) : name === 'has') return
   const table = isMethod ? METHODS : FUNCTIONS
-  const known = Object.hasOwn(table, name) ? table[name] : undefined
-  if (!known?.takes.includes(count)) throw new ExpressionFault(noFunction(name, count, table), node.start)
+  const fn = Object.hasOwn(table, name) ? table[name] : undefined
+  if (!fn?.takes.includes(count)) throw new ExpressionFault(noFunction(name, count, table), node.start)
 }
 
-function collectLoop([, list, args]: [string, Node, Node[]], at: Collecting): void {
-  collect(list, at)
+function collectLoop([, list, args]: [string, Node, Node[]], context: CollectContext): void {
+  collect(list, context)
   const [item, ...rest] = args
-  const bound = item?.op === 'id' ? new Set([...at.bound, item.args]) : at.bound
-  for (const inner of rest) collect(inner, { ...at, bound })
+  const bound = item?.op === 'id' ? new Set([...context.bound, item.args]) : context.bound
+  for (const inner of rest) collect(inner, { ...context, bound })
 }
 
 /** `a.b["c"]` from its root; undefined where it does not begin with a name. */
@@ -107,11 +108,11 @@ function pathOf(node: Node): (NamedPath & { inside: Node[] }) | undefined {
   const path: string[] = []
   const inside: Node[] = []
   let isOpen = false
-  let here: Node = node
-  while (here.op !== 'id') {
-    if (here.op === '.' || here.op === '.?') path.unshift(here.args[1])
-    else if (here.op === '[]' || here.op === '[?]') {
-      const key = here.args[1]
+  let current: Node = node
+  while (current.op !== 'id') {
+    if (current.op === '.' || current.op === '.?') path.unshift(current.args[1])
+    else if (current.op === '[]' || current.op === '[?]') {
+      const key = current.args[1]
       if (key.op === 'value' && typeof key.args === 'string') path.unshift(key.args)
       else {
         // What comes behind it is known only then.
@@ -120,9 +121,9 @@ function pathOf(node: Node): (NamedPath & { inside: Node[] }) | undefined {
         inside.push(key)
       }
     } else return undefined
-    here = here.args[0]
+    current = current.args[0]
   }
-  return { path: [here.args, ...path], at: here.start, isOpen, inside }
+  return { path: [current.args, ...path], at: current.start, isOpen, inside }
 }
 
 function childrenOf({ op, args }: Node): readonly Node[] {

@@ -39,7 +39,7 @@ function whole(value: Json): number {
 }
 
 /** So many texts, and the cost of making them. */
-const made = (value: string, meter: Meter): string => {
+const metered = (value: string, meter: Meter): string => {
   meter.text(value.length)
   return value
 }
@@ -57,7 +57,7 @@ export function textOf(value: Json, meter: Meter): string {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'object') return String(value)
   countValues(value, meter)
-  return made(JSON.stringify(value), meter)
+  return metered(JSON.stringify(value), meter)
 }
 
 /** Pays for all that is in it, before it is written out. */
@@ -73,19 +73,19 @@ export function countValues(value: Json, meter: Meter): void {
 }
 
 function number(value: Json, meter: Meter): number {
-  if (typeof value === 'string') meter.look(value.length)
+  if (typeof value === 'string') meter.scan(value.length)
   const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof read !== 'number' || !Number.isFinite(read)) throw expected('a number, or a text that is one', value)
   return read
 }
 
 function parseJson(value: Json, meter: Meter): Json {
-  const given = text(value)
-  if (given.length > MAX_JSON) throw new ExpressionFault('is more text than can be read as JSON here')
-  meter.text(given.length)
-  meter.pay(given.length >> 3)
+  const source = text(value)
+  if (source.length > MAX_JSON) throw new ExpressionFault('is more text than can be read as JSON here')
+  meter.text(source.length)
+  meter.pay(source.length >> 3)
   try {
-    return JSON.parse(given, (key, inner) => (key === '__proto__' ? undefined : inner))
+    return JSON.parse(source, (key, inner) => (key === '__proto__' ? undefined : inner))
   } catch {
     throw new ExpressionFault('expects a text that is JSON')
   }
@@ -103,7 +103,7 @@ export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call
     takes: [1],
     call: ([value], meter) => {
       countValues(value, meter)
-      return made(JSON.stringify(value ?? null), meter)
+      return metered(JSON.stringify(value ?? null), meter)
     },
   },
   parse_json: { takes: [1], call: ([value], meter) => parseJson(value, meter) },
@@ -118,9 +118,9 @@ export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call
   values: {
     takes: [1],
     call: ([value], meter) => {
-      const all = Object.values(map(value))
-      meter.pay(all.length)
-      return all
+      const entries = Object.values(map(value))
+      meter.pay(entries.length)
+      return entries
     },
   },
   type: { takes: [1], call: ([value]) => kindOf(value).replace(/^an? /, '') },
@@ -132,38 +132,38 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
   contains: {
     takes: [1],
     call: ([value, part], meter) => {
-      if (isList(value)) return value.some((one) => same(one, part, meter))
+      if (isList(value)) return value.some((item) => same(item, part, meter))
       return indexOf(value, part, meter) >= 0
     },
   },
   startsWith: {
     takes: [1],
     call: ([value, part], meter) => {
-      meter.look(text(part).length)
+      meter.scan(text(part).length)
       return text(value).startsWith(text(part))
     },
   },
   endsWith: {
     takes: [1],
     call: ([value, part], meter) => {
-      meter.look(text(part).length)
+      meter.scan(text(part).length)
       return text(value).endsWith(text(part))
     },
   },
-  lowerAscii: { takes: [0], call: ([value], meter) => made(text(value).toLowerCase(), meter) },
-  upperAscii: { takes: [0], call: ([value], meter) => made(text(value).toUpperCase(), meter) },
+  lowerAscii: { takes: [0], call: ([value], meter) => metered(text(value).toLowerCase(), meter) },
+  upperAscii: { takes: [0], call: ([value], meter) => metered(text(value).toUpperCase(), meter) },
   trim: {
     takes: [0],
     call: ([value], meter) => {
-      meter.look(text(value).length)
-      return made(text(value).trim(), meter)
+      meter.scan(text(value).length)
+      return metered(text(value).trim(), meter)
     },
   },
   indexOf: { takes: [1], call: ([value, part], meter) => indexOf(value, part, meter) },
   substring: {
     takes: [1, 2],
     call: ([value, from, to], meter) =>
-      made(text(value).slice(whole(from), to === undefined ? undefined : whole(to)), meter),
+      metered(text(value).slice(whole(from), to === undefined ? undefined : whole(to)), meter),
   },
   replace: {
     takes: [2],
@@ -178,7 +178,7 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
     takes: [0, 1],
     call: ([value, by = ''], meter) => {
       meter.pay(list(value).length)
-      const parts = list(value).map((one) => textOf(one, meter))
+      const parts = list(value).map((item) => textOf(item, meter))
       meter.text(parts.reduce((sum, part) => sum + part.length + text(by).length, 0))
       return parts.join(text(by))
     },
@@ -206,10 +206,10 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
     takes: [0],
     call: ([value], meter) => {
       const seen = new Map<string, Json>()
-      for (const one of list(value)) {
-        countValues(one, meter)
-        const key = canonicalJson(one ?? null)
-        if (!seen.has(key)) seen.set(key, one)
+      for (const item of list(value)) {
+        countValues(item, meter)
+        const key = canonicalJson(item ?? null)
+        if (!seen.has(key)) seen.set(key, item)
       }
       return [...seen.values()]
     },
@@ -220,13 +220,13 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
 export function noFunction(name: string, count: number, table: typeof FUNCTIONS): string {
   if (name === 'matches')
     return 'There are no patterns in expressions. Use contains, startsWith or endsWith, or a code node'
-  const known = Object.hasOwn(table, name) ? table[name] : undefined
-  if (known) return `'${name}' takes ${known.takes.join(' or ')} arguments, and got ${count}`
+  const fn = Object.hasOwn(table, name) ? table[name] : undefined
+  if (fn) return `'${name}' takes ${fn.takes.join(' or ')} arguments, and got ${count}`
   return `There is no function '${name.slice(0, 60)}'. There are: ${Object.keys(table).join(', ')}`
 }
 
 function indexOf(value: Json, part: Json, meter: Meter): number {
-  meter.look(text(value).length + text(part).length)
+  meter.scan(text(value).length + text(part).length)
   return findText(text(value), text(part))
 }
 
@@ -235,7 +235,7 @@ function split(value: Json, by: Json, meter: Meter): string[] {
   const divider = text(by)
   // Every character may become a text of its own.
   if (divider === '') meter.pay(whole.length)
-  else meter.look(whole.length + divider.length)
+  else meter.scan(whole.length + divider.length)
   const parts = splitText(whole, divider)
   meter.pay(parts.length)
   return parts
@@ -245,9 +245,9 @@ function split(value: Json, by: Json, meter: Meter): string[] {
 export function same(a: Json, b: Json, meter: Meter): boolean {
   meter.pay(1)
   // Texts of other lengths are told apart at once.
-  if (typeof a === 'string' && typeof b === 'string') meter.look(a.length === b.length ? a.length : 0)
+  if (typeof a === 'string' && typeof b === 'string') meter.scan(a.length === b.length ? a.length : 0)
   if (a === b) return true
-  if (isList(a) && isList(b)) return a.length === b.length && a.every((one, index) => same(one, b[index], meter))
+  if (isList(a) && isList(b)) return a.length === b.length && a.every((item, index) => same(item, b[index], meter))
   if (isMap(a) && isMap(b)) {
     const names = meter.namesOf(a)
     if (names.length !== meter.namesOf(b).length) return false
@@ -281,15 +281,15 @@ export function splitText(whole: string, by: string): string[] {
 
 /** Knuth, Morris and Pratt: no character of the whole is gone back to. */
 function finder(part: string): (whole: string, from: number) => number {
-  const known = new Uint32Array(part.length)
+  const failureTable = new Uint32Array(part.length)
   for (let at = 1, length = 0; at < part.length; at++) {
-    while (length > 0 && part.charCodeAt(at) !== part.charCodeAt(length)) length = known[length - 1] as number
+    while (length > 0 && part.charCodeAt(at) !== part.charCodeAt(length)) length = failureTable[length - 1] as number
     if (part.charCodeAt(at) === part.charCodeAt(length)) length++
-    known[at] = length
+    failureTable[at] = length
   }
   return (whole, from) => {
     for (let at = from, length = 0; at < whole.length; at++) {
-      while (length > 0 && whole.charCodeAt(at) !== part.charCodeAt(length)) length = known[length - 1] as number
+      while (length > 0 && whole.charCodeAt(at) !== part.charCodeAt(length)) length = failureTable[length - 1] as number
       if (whole.charCodeAt(at) === part.charCodeAt(length)) length++
       if (length === part.length) return at + 1 - length
     }

@@ -31,14 +31,14 @@ export class Meter {
   }
 
   /** Characters that are looked at. */
-  look(length: number): void {
+  scan(length: number): void {
     this.pay(length >> 6)
   }
 
   /** The names of an object. To list them takes long where there are many: it is done once, and paid for. */
   namesOf(object: JsonObject): readonly string[] {
-    const known = this.#names.get(object)
-    if (known) return known
+    const cached = this.#names.get(object)
+    if (cached) return cached
     const names = Object.keys(object)
     this.pay(names.length)
     this.#names.set(object, names)

@@ -10,16 +10,16 @@ import { countValues, isList, isMap, textOf } from './functions.ts'
 import { type EvaluationLimits, Meter } from './meter.ts'
 
 /** A name, and the place in the value whose text has it. */
-export interface PlacedName extends NamedPath {
+export interface LocatedName extends NamedPath {
   within: readonly string[]
 }
 
 export interface Template {
   /** Whether nothing in it is evaluated. */
   isStatic: boolean
-  names: readonly PlacedName[]
+  names: readonly LocatedName[]
   /** Places in the value that are evaluated: `['to', '0']`. */
-  places: readonly (readonly string[])[]
+  dynamicPaths: readonly (readonly string[])[]
   /** Throws an `ExpressionFault` that says where. */
   render(values: Values, limits?: EvaluationLimits): Json
 }
@@ -31,38 +31,38 @@ export interface TemplateProblem {
 
 export type Reader = (text: string) => Expression
 
-const DEEPEST = 64
-const LARGEST = { steps: 2_000_000, characters: 16_000_000 }
+const MAX_DEPTH = 64
+const RESULT_LIMITS = { steps: 2_000_000, characters: 16_000_000 }
 
 type Part = string | Expression
 type Piece = (values: Values, meter: Meter) => Json
 
 interface Reading {
   read: Reader
-  names: PlacedName[]
-  places: string[][]
+  names: LocatedName[]
+  dynamicPaths: string[][]
   problems: TemplateProblem[]
 }
 
 /** With every problem at its place. */
 export function readTemplate(value: Json, read: Reader): { template: Template; problems: TemplateProblem[] } {
-  const reading: Reading = { read, names: [], places: [], problems: [] }
+  const reading: Reading = { read, names: [], dynamicPaths: [], problems: [] }
   const piece = pieceOf(value, [], reading)
-  const { names, places, problems } = reading
+  const { names, dynamicPaths, problems } = reading
   const template: Template = {
-    isStatic: places.length === 0,
+    isStatic: dynamicPaths.length === 0,
     names,
-    places,
-    render: (values, limits) => (piece ? walled(piece, values, limits) : value),
+    dynamicPaths,
+    render: (values, limits) => (piece ? renderBounded(piece, values, limits) : value),
   }
   return { template, problems }
 }
 
-function walled(piece: Piece, values: Values, limits: EvaluationLimits | undefined): Json {
+function renderBounded(piece: Piece, values: Values, limits: EvaluationLimits | undefined): Json {
   try {
     const value = piece(values, new Meter(limits))
     // The same text a thousand times costs nothing until it is written down.
-    countValues(value, new Meter(LARGEST))
+    countValues(value, new Meter(RESULT_LIMITS))
     return value
   } catch (error) {
     // What is nested without end fills the stack.
@@ -78,8 +78,8 @@ export function readCondition(text: string, read: Reader): { template: Template;
 
 /** Undefined where nothing in it is evaluated. */
 function pieceOf(value: Json, path: readonly string[], reading: Reading): Piece | undefined {
-  if (path.length > DEEPEST) {
-    reading.problems.push({ path, message: `is nested deeper than ${DEEPEST}` })
+  if (path.length > MAX_DEPTH) {
+    reading.problems.push({ path, message: `is nested deeper than ${MAX_DEPTH}` })
     return undefined
   }
   if (typeof value === 'string') return textPiece(value, path, reading)
@@ -100,15 +100,15 @@ function pieceOf(value: Json, path: readonly string[], reading: Reading): Piece 
 function textPiece(
   text: string,
   path: readonly string[],
-  { read, names, places, problems }: Reading,
+  { read, names, dynamicPaths, problems }: Reading,
 ): Piece | undefined {
   if (!text.includes('{{')) return undefined
-  places.push([...path])
+  dynamicPaths.push([...path])
   try {
     const parts = partsOf(text, read)
     for (const part of parts)
       if (typeof part !== 'string') names.push(...part.names.map((name) => ({ ...name, within: path })))
-    return placed(path, parts)
+    return evaluateParts(path, parts)
   } catch (error) {
     if (!(error instanceof ExpressionFault)) throw error
     problems.push({ path, message: faultText(error, text) })
@@ -116,7 +116,7 @@ function textPiece(
   }
 }
 
-function placed(path: readonly string[], parts: readonly Part[]): Piece {
+function evaluateParts(path: readonly string[], parts: readonly Part[]): Piece {
   const value = (part: Part, values: Values, meter: Meter): Json => {
     if (typeof part === 'string') return part
     try {
@@ -131,7 +131,7 @@ function placed(path: readonly string[], parts: readonly Part[]): Piece {
   if (only !== undefined && others.length === 0) return (values, meter) => value(only, values, meter)
   return (values, meter) => {
     const texts = parts.map((part) => textOf(value(part, values, meter), meter))
-    meter.text(texts.reduce((sum, one) => sum + one.length, 0))
+    meter.text(texts.reduce((sum, text) => sum + text.length, 0))
     return texts.join('')
   }
 }
@@ -143,7 +143,7 @@ function partsOf(text: string, read: Reader): Part[] {
   for (;;) {
     const open = text.indexOf('{{', from)
     if (open < 0) break
-    const close = endOf(text, open + 2)
+    const close = findClose(text, open + 2)
     if (open > from) parts.push(text.slice(from, open))
     const inner = text.slice(open + 2, close)
     parts.push(readAt(inner, open + 2, read))
@@ -166,7 +166,7 @@ function readAt(inner: string, offset: number, read: Reader): Expression {
 }
 
 /** Where the expression that begins here ends: braces and quotes of its own do not end it. */
-function endOf(text: string, from: number): number {
+function findClose(text: string, from: number): number {
   let depth = 0
   let quote: string | undefined
   for (let at = from; at < text.length; at++) {

@@ -16,56 +16,56 @@ import type { Agent, AgentCall, AgentRequest, AgentResult } from '../agent.ts'
 import {
   attemptOf,
   callAsStep,
-  keyOf,
-  type LeafDeps,
+  type NodeDeps,
   type NodeExecution,
   redactedArguments,
+  stepKeyOf,
   timed,
 } from '../run/node-context.ts'
 import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
-import { type CallsMade, failureData, isTaken, watchCalls } from '../run/recorded-calls.ts'
+import { failureData, isReused, type RecordedCalls, watchCalls } from '../run/recorded-calls.ts'
 import { createRedactor } from '../run/redacted-text.ts'
 
 /** So long it may take to ask for what its log has. */
 const STALLED_MS = 10_000
 
-export async function agentNode(parts: LeafDeps, leaf: NodeExecution): Promise<Attempt> {
-  const { planned, place } = leaf
+export async function agentNode(deps: NodeDeps, execution: NodeExecution): Promise<Attempt> {
+  const { planned, scope } = execution
   const node = planned.node as NodeOf<'agent'>
-  const prompt = render(planned, 'prompt', place.values)
-  const system = render(planned, 'system', place.values)
+  const prompt = render(planned, 'prompt', scope.values)
+  const system = render(planned, 'system', scope.values)
   if ('error' in prompt) return prompt
   if ('error' in system) return system
   const texts = { prompt: textOf(prompt.value), system: node.system === undefined ? undefined : textOf(system.value) }
-  const { log } = parts.run
+  const { log } = deps.run
   const answer = await log.step(
     {
-      place: place.place,
-      key: await keyOf('agent', [node.model ?? null, texts.prompt, texts.system ?? null]),
+      path: scope.path,
+      key: await stepKeyOf('agent', [node.model ?? null, texts.prompt, texts.system ?? null]),
       kind: 'agent',
       repeatable: true,
     },
     {
-      request: requestOf(planned, place, {
+      request: requestOf(planned, scope, {
         ...(node.model === undefined ? {} : { model: node.model }),
-        prompt: createRedactor(parts.run).text(texts.prompt),
+        prompt: createRedactor(deps.run).text(texts.prompt),
       }),
       execute: () => {
-        parts.onRunning(planned)
-        return new AgentRun(parts, leaf, texts).go()
+        deps.onRunning(planned)
+        return new AgentRun(deps, execution, texts).go()
       },
     },
   )
-  if ('stands' in answer) return answer
-  const isNew = !isTaken(answer, parts.run.startedAt)
+  if ('suspended' in answer) return answer
+  const isNew = !isReused(answer, deps.run.startedAt)
   if ('error' in answer) {
     const { mayRepeat, usage } = failureData(answer)
-    if (usage && isNew) parts.onUsage(usage)
+    if (usage && isNew) deps.onUsage(usage)
     return attemptOf(answer, mayRepeat)
   }
   const { output, usage, warnings } = answer.value as AgentResult
-  if (usage && isNew) parts.onUsage(usage)
-  if (warnings) parts.onWarnings(warnings)
+  if (usage && isNew) deps.onUsage(usage)
+  if (warnings) deps.onWarnings(warnings)
   return { value: output, at: answer.at }
 }
 
@@ -77,54 +77,57 @@ interface Texts {
 }
 
 class AgentRun {
-  readonly #parts: LeafDeps
-  readonly #leaf: NodeExecution
+  readonly #deps: NodeDeps
+  readonly #execution: NodeExecution
   readonly #texts: Texts
   readonly #log: RunLog
-  readonly #made: CallsMade
-  readonly #known = new Set<string>()
+  readonly #recorded: RecordedCalls
+  readonly #replayed = new Set<string>()
   /** How often a place was asked for. */
-  readonly #places = new Map<string, number>()
-  #answers = 0
+  readonly #pathCounts = new Map<string, number>()
+  #modelReplies = 0
   readonly #stop = new AbortController()
-  #stands: Suspended | undefined
+  #suspended: Suspended | undefined
   /** What stops the run itself. */
   #fault: unknown
   #busy = 0
   readonly #spent: Record<string, number> = {}
 
-  constructor(parts: LeafDeps, leaf: NodeExecution, texts: Texts) {
-    this.#parts = parts
-    this.#leaf = leaf
+  constructor(deps: NodeDeps, execution: NodeExecution, texts: Texts) {
+    this.#deps = deps
+    this.#execution = execution
     this.#texts = texts
-    const { log, startedAt } = parts.run
-    this.#made = watchCalls(log.within(leaf.place.place), { startedAt, errorIn })
-    this.#log = this.#made.log
+    const { log, startedAt } = deps.run
+    this.#recorded = watchCalls(log.within(execution.scope.path), { startedAt, errorIn })
+    this.#log = this.#recorded.log
   }
 
   async go(): Promise<StepResult | Suspended> {
-    const { agent, run } = this.#parts
-    const node = this.#leaf.planned.node as NodeOf<'agent'>
+    const { agent, run } = this.#deps
+    const node = this.#execution.planned.node as NodeOf<'agent'>
     if (!agent) return { error: { code: 'function-missing', message: 'This host has no agent.' } }
-    const { signal, isLate, error } = timed(this.#leaf)
+    const { signal, isLate, error } = timed(this.#execution)
     const request = this.#request(node, AbortSignal.any([signal, this.#stop.signal]))
     const result = await settle(agent, request)
     run.signal.throwIfAborted()
     if (this.#fault !== undefined) throw this.#fault
-    if (this.#stands) return this.#stands
-    if (isLate()) return this.#made.failed(error, this.#spent)
-    if ('error' in result) return this.#made.failed(result, this.#spent)
-    const given = result.value as AgentResult
-    const checked = fitting(node.output, { ...given, usage: { ...given.usage, calls: this.#made.count } })
-    return 'error' in checked ? this.#made.failed(checked, given.usage) : checked
+    if (this.#suspended) return this.#suspended
+    if (isLate()) return this.#recorded.failed(error, this.#spent)
+    if ('error' in result) return this.#recorded.failed(result, this.#spent)
+    const agentResult = result.value as AgentResult
+    const checked = validateOutput(node.output, {
+      ...agentResult,
+      usage: { ...agentResult.usage, calls: this.#recorded.count },
+    })
+    return 'error' in checked ? this.#recorded.failed(checked, agentResult.usage) : checked
   }
 
   #request({ id, model, output, maxSteps, budget, tools }: NodeOf<'agent'>, signal: AbortSignal): AgentRequest {
-    const { userId, threadId, runId } = this.#parts.run
+    const { userId, threadId, runId } = this.#deps.run
     // Only what it was given: what the node names, not what the workflow has.
-    const own = this.#parts.invocation.narrowed({ only: tools, atOnce: tools })
-    const call = async (made: AgentCall) => {
-      const answer = await this.#inside(signal, () => this.#call(made, own, signal))
+    const own = this.#deps.invocation.narrowed({ only: tools, atOnce: tools })
+    const call = async (agentCall: AgentCall) => {
+      const answer = await this.#runStep(signal, () => this.#call(agentCall, own, signal))
       if ('value' in answer) return outcomeFromJson(answer.value as JsonObject)
       throw new HostError('internal')
     }
@@ -149,7 +152,7 @@ class AgentRun {
         for (const [name, count] of Object.entries(usage)) this.#spent[name] = (this.#spent[name] ?? 0) + count
       },
       remember: async (name, ask) => {
-        const answer = await this.#inside(signal, () => this.#remember(name, ask, signal))
+        const answer = await this.#runStep(signal, () => this.#remember(name, ask, signal))
         if ('value' in answer) return answer.value as never
         const { code, message } = answer.error
         throw new HostError(Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'internal', { detail: message })
@@ -158,12 +161,12 @@ class AgentRun {
   }
 
   /** A step of the agent. One that stands ends the agent, once the others that are under way are done. */
-  async #inside(signal: AbortSignal, step: () => Promise<StepOutcome>): Promise<Exclude<StepOutcome, Suspended>> {
+  async #runStep(signal: AbortSignal, step: () => Promise<StepOutcome>): Promise<Exclude<StepOutcome, Suspended>> {
     this.#busy++
     try {
       const answer = await step()
-      if (!('stands' in answer)) return answer
-      this.#stands = answer
+      if (!('suspended' in answer)) return answer
+      this.#suspended = answer
     } catch (error) {
       // What was only given up is no fault: its time ran out, or the agent stands.
       if (!signal.aborted) this.#fault ??= error
@@ -171,7 +174,7 @@ class AgentRun {
     } finally {
       this.#busy--
     }
-    while (this.#busy > 0 && !this.#parts.run.signal.aborted) await pause(5)
+    while (this.#busy > 0 && !this.#deps.run.signal.aborted) await pause(5)
     const reason = new HostError('approval-pending')
     this.#stop.abort(reason)
     throw reason
@@ -182,25 +185,25 @@ class AgentRun {
     own: InvocationTools,
     signal: AbortSignal,
   ): Promise<StepOutcome> {
-    const entry = findTool(own.loadout, name) ?? hostsOwn(name)
-    const place = this.#placeOf(id)
-    const { runId } = this.#parts.run
-    this.#note(place)
+    const entry = findTool(own.loadout, name) ?? builtInTool(name)
+    const path = this.#pathOf(id)
+    const { runId } = this.#deps.run
+    this.#note(path)
     return this.#log.step(
       {
-        place,
-        key: await keyOf(entry?.ref ?? 'unknown', args),
+        path,
+        key: await stepKeyOf(entry?.ref ?? 'unknown', args),
         kind: 'call',
         repeatable: !entry || isRepeatable(entry),
       },
       {
-        request: requestOf(this.#leaf.planned, this.#leaf.place, {
+        request: requestOf(this.#execution.planned, this.#execution.scope, {
           ref: entry?.ref ?? name,
-          arguments: redactedArguments(this.#parts, entry, args),
+          arguments: redactedArguments(this.#deps, entry, args),
         }),
         execute: async ({ stepId: callId, approvalId }) => {
-          if (approvalId === undefined) await this.#caughtUp()
-          if (!entry?.included) return { value: outcomeToJson({ status: 'failed', error: notGiven(name) }) }
+          if (approvalId === undefined) await this.#waitForReplay()
+          if (!entry?.included) return { value: outcomeToJson({ status: 'failed', error: unknownTool(name) }) }
           const caller = { type: 'direct' as const, toolId: runId }
           const call = { name: entry.modelName, arguments: args, caller, visibleRefs, prompt }
           return callAsStep({ invocation: own }, { ...call, callId, signal, pauses: { approvalId } }, (outcome) => ({
@@ -212,15 +215,15 @@ class AgentRun {
   }
 
   #remember(name: string, ask: () => Promise<Json>, signal: AbortSignal): Promise<StepOutcome> {
-    const place = `said:${encodeURIComponent(name)}`
-    this.#answers++
-    this.#note(place)
+    const path = `said:${encodeURIComponent(name)}`
+    this.#modelReplies++
+    this.#note(path)
     return this.#log.step(
-      { place, key: 'said#', kind: 'said', repeatable: true },
+      { path, key: 'said#', kind: 'said', repeatable: true },
       {
-        request: requestOf(this.#leaf.planned, this.#leaf.place, { said: name }),
+        request: requestOf(this.#execution.planned, this.#execution.scope, { said: name }),
         execute: async () => {
-          await this.#caughtUp()
+          await this.#waitForReplay()
           try {
             return { value: await ask() }
           } catch (error) {
@@ -233,25 +236,25 @@ class AgentRun {
   }
 
   /** Providers number the calls of each answer anew: an id is one only within its answer, and not always there. */
-  #placeOf(id: string): string {
-    const place = `call:${this.#answers}:${encodeURIComponent(id)}`
-    const twins = this.#places.get(place) ?? 0
-    this.#places.set(place, twins + 1)
-    return twins === 0 ? place : `${place}:${twins}`
+  #pathOf(id: string): string {
+    const path = `call:${this.#modelReplies}:${encodeURIComponent(id)}`
+    const twins = this.#pathCounts.get(path) ?? 0
+    this.#pathCounts.set(path, twins + 1)
+    return twins === 0 ? path : `${path}:${twins}`
   }
 
-  #note(place: string): void {
-    if (this.#log.has(place)) this.#known.add(place)
+  #note(path: string): void {
+    if (this.#log.has(path)) this.#replayed.add(path)
   }
 
   /** Before anything new is done, all that was done before has been asked for: else it is not the agent that wrote the log. */
-  async #caughtUp(): Promise<void> {
+  async #waitForReplay(): Promise<void> {
     const until = Date.now() + STALLED_MS
-    while (this.#known.size < this.#log.recorded) {
-      this.#parts.run.signal.throwIfAborted()
+    while (this.#replayed.size < this.#log.recorded) {
+      this.#deps.run.signal.throwIfAborted()
       if (Date.now() > until)
         throw new HostError('run-drift', {
-          detail: `The agent of '${this.#leaf.planned.node.id}' asks for other calls than before.`,
+          detail: `The agent of '${this.#execution.planned.node.id}' asks for other calls than before.`,
         })
       await pause(5)
     }
@@ -274,7 +277,7 @@ async function settle(agent: Agent, request: AgentRequest): Promise<StepResult> 
 }
 
 /** What it gives must fit what the node says of it. */
-function fitting(schema: JsonObject | undefined, result: AgentResult): StepResult {
+function validateOutput(schema: JsonObject | undefined, result: AgentResult): StepResult {
   const compiled = schema ? compileSchema(schema) : undefined
   const checked = compiled?.ok ? compiled.validate(result.output) : undefined
   if (checked?.valid !== false) return { value: result }
@@ -283,10 +286,10 @@ function fitting(schema: JsonObject | undefined, result: AgentResult): StepResul
 }
 
 /** What the host itself gives an agent: to find what waits, and to read what was too large. */
-const hostsOwn = (name: string): LoadoutEntry | undefined =>
+const builtInTool = (name: string): LoadoutEntry | undefined =>
   [SEARCH_ENTRY, READ_ENTRY].find(({ modelName, ref }) => name === modelName || name === ref)
 
-const notGiven = (name: string) =>
+const unknownTool = (name: string) =>
   new HostError('tool-not-found', { detail: `There is no tool '${name.slice(0, 100)}' for this agent.` })
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -1,27 +1,27 @@
 /** A question to the user, stored: the run holds nothing while it waits, and goes on with the answer in any process. */
 import type { JsonObject } from '../../schema/json.ts'
-import { attemptOf, keyOf, type LeafDeps, type NodeExecution, type NodeStepOutcome } from '../run/node-context.ts'
+import { attemptOf, type NodeDeps, type NodeExecution, type NodeStepOutcome, stepKeyOf } from '../run/node-context.ts'
 import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
 import { createRedactor } from '../run/redacted-text.ts'
 
-export async function approvalNode(parts: LeafDeps, { planned, place }: NodeExecution): Promise<Attempt> {
-  const message = render(planned, 'message', place.values)
-  const args = render(planned, 'arguments', place.values)
+export async function approvalNode(deps: NodeDeps, { planned, scope }: NodeExecution): Promise<Attempt> {
+  const message = render(planned, 'message', scope.values)
+  const args = render(planned, 'arguments', scope.values)
   if ('error' in message) return message
   if ('error' in args) return args
   const reason = typeof message.value === 'string' ? message.value : JSON.stringify(message.value)
-  const shown = createRedactor(parts.run, args.value as JsonObject)
-  const about = { message: shown.text(reason), arguments: shown.values(args.value as JsonObject) }
-  const answer = await parts.run.log.step(
-    { place: place.place, key: await keyOf('approval', [reason, args.value]), kind: 'approval', repeatable: true },
+  const redactor = createRedactor(deps.run, args.value as JsonObject)
+  const about = { message: redactor.text(reason), arguments: redactor.values(args.value as JsonObject) }
+  const answer = await deps.run.log.step(
+    { path: scope.path, key: await stepKeyOf('approval', [reason, args.value]), kind: 'approval', repeatable: true },
     {
-      request: requestOf(planned, place, about),
+      request: requestOf(planned, scope, about),
       execute: ({ stepId, approvalId }) => {
-        parts.onRunning(planned)
+        deps.onRunning(planned)
         const question = { node: planned.node.id, ...about, original: args.value as JsonObject, stepId }
         // Where too many wait already, that is the error of the node.
-        if (approvalId === undefined) return ask(parts, question).catch(failure)
-        return answered(parts, { stepId, approvalId })
+        if (approvalId === undefined) return ask(deps, question).catch(failure)
+        return readAnswer(deps, { stepId, approvalId })
       },
     },
   )
@@ -38,8 +38,8 @@ interface Question {
 }
 
 async function ask(
-  { approvals, run }: LeafDeps,
-  { node, message: reason, arguments: shown, original, stepId }: Question,
+  { approvals, run }: NodeDeps,
+  { node, message: reason, arguments: redactedArguments, original, stepId }: Question,
 ): Promise<NodeStepOutcome> {
   const { userId, threadId, runId } = run
   const approval = await approvals.put({
@@ -49,7 +49,7 @@ async function ask(
     callId: stepId,
     ref: `workflow.${node}`,
     reason,
-    arguments: shown,
+    arguments: redactedArguments,
     original,
     inputSchema: { type: 'object' },
     caller: { type: 'workflow', toolId: runId },
@@ -61,8 +61,8 @@ async function ask(
   return { pause: { approvalId: approval.id, until: new Date(approval.expiresAt) } }
 }
 
-async function answered(
-  { approvals, run }: LeafDeps,
+async function readAnswer(
+  { approvals, run }: NodeDeps,
   { stepId, approvalId }: { stepId: string; approvalId: string },
 ): Promise<NodeStepOutcome> {
   const { approval, answer } = await approvals.answerTo({ userId: run.userId, callId: stepId, id: approvalId })

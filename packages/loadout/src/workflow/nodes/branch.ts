@@ -1,9 +1,9 @@
 /** A condition, decided once: the log keeps which way it went. */
-import { attemptOf, keyOf, type LeafDeps, type NodeExecution } from '../run/node-context.ts'
+import { attemptOf, type NodeDeps, type NodeExecution, stepKeyOf } from '../run/node-context.ts'
 import { type Attempt, render, requestOf } from '../run/node-result.ts'
 
-export async function branchNode(parts: LeafDeps, { planned, place }: NodeExecution): Promise<Attempt> {
-  const rendered = render(planned, 'when', place.values)
+export async function branchNode(deps: NodeDeps, { planned, scope }: NodeExecution): Promise<Attempt> {
+  const rendered = render(planned, 'when', scope.values)
   if ('error' in rendered) return rendered
   const { value } = rendered
   if (typeof value !== 'boolean')
@@ -13,12 +13,12 @@ export async function branchNode(parts: LeafDeps, { planned, place }: NodeExecut
         message: `Node '${planned.node.id}', when: must be true or false, and is ${JSON.stringify(value)?.slice(0, 60)}`,
       },
     }
-  const answer = await parts.run.log.step(
-    { place: place.place, key: await keyOf('branch', value), kind: 'branch', repeatable: true },
+  const answer = await deps.run.log.step(
+    { path: scope.path, key: await stepKeyOf('branch', value), kind: 'branch', repeatable: true },
     {
-      request: requestOf(planned, place, { when: value }),
+      request: requestOf(planned, scope, { when: value }),
       execute: async () => {
-        parts.onRunning(planned)
+        deps.onRunning(planned)
         return { value }
       },
     },

@@ -19,73 +19,80 @@ import type { Json } from '../../schema/json.ts'
 import type { ApprovalView } from '../../schema/records/approval.ts'
 import type { NodeOf } from '../../schema/records/workflow.ts'
 import { tokenizerOf } from '../../search/tokens/tokenizer.ts'
-import { attemptOf, keyOf, type LeafDeps, type NodeExecution, redactedArguments, timed } from '../run/node-context.ts'
+import {
+  attemptOf,
+  type NodeDeps,
+  type NodeExecution,
+  redactedArguments,
+  stepKeyOf,
+  timed,
+} from '../run/node-context.ts'
 import { type Attempt, render, requestOf } from '../run/node-result.ts'
-import { type CallsMade, failureData, isTaken, watchCalls } from '../run/recorded-calls.ts'
+import { failureData, isReused, type RecordedCalls, watchCalls } from '../run/recorded-calls.ts'
 
 /** What is kept of it: the value, and what it said. */
-interface KeptValue {
+interface StoredValue {
   value: Json
   logs: LogLine[]
   calls: number
 }
 
-export async function codeNode(parts: LeafDeps, leaf: NodeExecution): Promise<Attempt> {
-  const { planned, place } = leaf
+export async function codeNode(deps: NodeDeps, nodeExecution: NodeExecution): Promise<Attempt> {
+  const { planned, scope } = nodeExecution
   const node = planned.node as NodeOf<'code'>
-  const input = render(planned, 'input', place.values)
+  const input = render(planned, 'input', scope.values)
   if ('error' in input) return input
-  const { log } = parts.run
+  const { log } = deps.run
   const answer = await log.step(
-    { place: place.place, key: await keyOf('code', [node.program, input.value]), kind: 'code', repeatable: true },
+    { path: scope.path, key: await stepKeyOf('code', [node.program, input.value]), kind: 'code', repeatable: true },
     {
-      request: requestOf(planned, place, {}),
+      request: requestOf(planned, scope, {}),
       execute: () => {
-        parts.onRunning(planned)
-        return runProgram(parts, leaf, { node, input: input.value, log: log.within(place.place) })
+        deps.onRunning(planned)
+        return runProgram(deps, nodeExecution, { node, input: input.value, log: log.within(scope.path) })
       },
     },
   )
-  if ('stands' in answer) return answer
-  const isNew = !isTaken(answer, parts.run.startedAt)
+  if ('suspended' in answer) return answer
+  const isNew = !isReused(answer, deps.run.startedAt)
   if ('error' in answer) {
     const { mayRepeat, usage } = failureData(answer)
-    if (usage && isNew) parts.onUsage(usage)
+    if (usage && isNew) deps.onUsage(usage)
     return attemptOf(answer, mayRepeat)
   }
-  const { value, logs, calls } = answer.value as KeptValue
-  parts.onLogs(logs)
-  if (isNew) parts.onUsage({ calls })
+  const { value, logs, calls } = answer.value as StoredValue
+  deps.onLogs(logs)
+  if (isNew) deps.onUsage({ calls })
   return { value, at: answer.at }
 }
 
-interface ProgramOf {
+interface NodeProgram {
   node: NodeOf<'code'>
   input: Json
   log: RunLog
 }
 
 async function runProgram(
-  parts: LeafDeps,
-  leaf: NodeExecution,
-  { node, input, log: given }: ProgramOf,
+  deps: NodeDeps,
+  nodeExecution: NodeExecution,
+  { node, input, log: nodeLog }: NodeProgram,
 ): Promise<StepResult | Suspended> {
-  const { executor, run } = parts
+  const { executor, run } = deps
   if (!executor)
     return { error: { code: 'function-missing', message: 'This host runs no programs: it has no executor.' } }
   const read = await readProgram({ source: node.program, language: node.language })
   if (!read.ok) return { error: { code: read.error.code, message: read.error.message } }
-  const made = watchCalls(given, run)
-  const { log } = made
-  const loadout = narrow(parts.invocation.loadout, { only: node.tools })
+  const recorded = watchCalls(nodeLog, run)
+  const { log } = recorded
+  const loadout = narrow(deps.invocation.loadout, { only: node.tools })
   const { functions, seed } = await fixedNames(log, loadout, node.program)
-  const { signal, isLate, error } = timed(leaf)
+  const { signal, isLate, error } = timed(nodeExecution)
   const inner = { ...run, log, signal }
   const bridge = createBridge(
     {
-      calls: throughInvocation(parts, loadout),
-      searcher: parts.searcher,
-      show: (entry, args) => redactedArguments(parts, entry, args),
+      calls: throughInvocation(deps, loadout),
+      searcher: deps.searcher,
+      show: (entry, args) => redactedArguments(deps, entry, args),
       declare: async (entry) => {
         const names = codeNames(loadout.tools, { reserved: BUILT_IN })
         return declare([entry], { maxTokens: 4000, tokenizer: await tokenizerOf(), names }).text
@@ -94,22 +101,22 @@ async function runProgram(
     { run: inner, loadout, functions },
   )
   const program = { source: read.source, input, seed, now: run.startedAt.getTime() }
-  const execution = await executor.execute(program, bridge, { limits: tighter(parts.limits, node.limits), signal })
+  const execution = await executor.execute(program, bridge, { limits: tighter(deps.limits, node.limits), signal })
   run.signal.throwIfAborted()
-  if (isLate()) return made.failed(error)
+  if (isLate()) return recorded.failed(error)
   if (bridge.fault !== undefined) throw bridge.fault
-  return resultOf(execution, made)
+  return resultOf(execution, recorded)
 }
 
-function resultOf(execution: Execution, { log, count, failed }: CallsMade): StepResult | Suspended {
-  if (execution.status === 'paused') return { stands: 'paused' }
+function resultOf(execution: Execution, { log, count, failed }: RecordedCalls): StepResult | Suspended {
+  if (execution.status === 'paused') return { suspended: 'paused' }
   if (execution.status === 'completed') {
     if (log.unasked > 0)
       throw new HostError('run-drift', {
         detail: `A program ended without ${log.unasked} of the steps that its log has.`,
       })
-    const kept: KeptValue = { value: execution.value, logs: execution.logs, calls: count }
-    return { value: kept }
+    const stored: StoredValue = { value: execution.value, logs: execution.logs, calls: count }
+    return { value: stored }
   }
   const { code, message, line } = execution.error
   return failed({ error: { code, message: line === undefined ? message : `${message} (line ${line})` } })
@@ -122,7 +129,7 @@ async function fixedNames(
   program: string,
 ): Promise<{ functions: FunctionMap; seed: string }> {
   const answer = await log.step(
-    { place: 'names', key: 'names#', kind: 'names', repeatable: true },
+    { path: 'names', key: 'names#', kind: 'names', repeatable: true },
     {
       request: null,
       execute: async () => ({ value: { functions: functionsOf(loadout, program), seed: newId('run') } }),
@@ -133,12 +140,12 @@ async function fixedNames(
 }
 
 /** Calls of a program go the way of the invocation, which has what the call brought with it. */
-function throughInvocation({ invocation }: LeafDeps, loadout: Loadout): Pick<Calls, 'start'> {
+function throughInvocation({ invocation }: NodeDeps, loadout: Loadout): Pick<Calls, 'start'> {
   return {
     start({ toolkit, tool, arguments: args, caller, callId = newId('call'), signal, pauses }) {
       const { promise: pending, resolve } = Promise.withResolvers<ApprovalView>()
       const entry = loadout.entries.find(
-        (one) => one.tool === tool && (one.uscoId === toolkit || one.toolkit === toolkit),
+        (candidate) => candidate.tool === tool && (candidate.uscoId === toolkit || candidate.toolkit === toolkit),
       )
       const call = {
         name: entry?.modelName ?? tool,

@@ -9,43 +9,43 @@ import type { NodeOf } from '../../schema/records/workflow.ts'
 import {
   attemptOf,
   callAsStep,
-  keyOf,
-  type LeafDeps,
+  type NodeDeps,
   type NodeExecution,
   redactedArguments,
+  stepKeyOf,
   timed,
 } from '../run/node-context.ts'
 import { type Attempt, render, requestOf } from '../run/node-result.ts'
-import { isTaken, OUTCOME_UNKNOWN_CODES } from '../run/recorded-calls.ts'
+import { isReused, OUTCOME_UNKNOWN_CODES } from '../run/recorded-calls.ts'
 
-export async function toolNode(parts: LeafDeps, leaf: NodeExecution): Promise<Attempt> {
-  const { planned, place } = leaf
+export async function toolNode(deps: NodeDeps, execution: NodeExecution): Promise<Attempt> {
+  const { planned, scope } = execution
   const { ref } = planned.node as NodeOf<'tool'>
-  const rendered = render(planned, 'arguments', place.values)
+  const rendered = render(planned, 'arguments', scope.values)
   if ('error' in rendered) return rendered
   const args = rendered.value as JsonObject
-  const { log, runId } = parts.run
-  const entry = findTool(parts.invocation.loadout, ref)
+  const { log, runId } = deps.run
+  const entry = findTool(deps.invocation.loadout, ref)
   const repeatable = !entry || isRepeatable(entry)
   const answer = await log.step(
-    { place: place.place, key: await keyOf(ref, args), kind: 'call', repeatable },
+    { path: scope.path, key: await stepKeyOf(ref, args), kind: 'call', repeatable },
     {
-      request: requestOf(planned, place, { ref, arguments: redactedArguments(parts, entry, args) }),
+      request: requestOf(planned, scope, { ref, arguments: redactedArguments(deps, entry, args) }),
       execute: async ({ stepId: callId, approvalId }) => {
-        parts.onRunning(planned)
-        const { signal, isLate, error } = timed(leaf)
+        deps.onRunning(planned)
+        const { signal, isLate, error } = timed(execution)
         const call = { name: ref, arguments: args, caller: { type: 'workflow' as const, toolId: runId } }
-        const outcome = await callAsStep(parts, { ...call, callId, signal, pauses: { approvalId } }, wholeOf)
+        const outcome = await callAsStep(deps, { ...call, callId, signal, pauses: { approvalId } }, completeResult)
         return isLate() && 'error' in outcome ? error : outcome
       },
     },
   )
-  if (!isTaken(answer, parts.run.startedAt)) parts.onUsage({ calls: 1 })
+  if (!isReused(answer, deps.run.startedAt)) deps.onUsage({ calls: 1 })
   return attemptOf(answer, 'error' in answer ? repeatable || !OUTCOME_UNKNOWN_CODES.has(answer.error.code) : true)
 }
 
 /** What later nodes read: all of it, or an error. A beginning of it must not pass for it. */
-function wholeOf(outcome: CallOutcome): StepResult {
+function completeResult(outcome: CallOutcome): StepResult {
   if ('error' in outcome || outcome.resultHandle === undefined) return resultOf(outcome)
   const action = 'Ask the tool for less, or read it in pieces in a code node: read_result({ handle }).'
   return {

@@ -11,31 +11,31 @@ import { type Need, needsOf } from './required-tools.ts'
 export type DefinitionDeps = Pick<PreflightDeps, 'registry' | 'catalog' | 'storage'>
 
 /** The plan, or `invalid-input` with every problem. */
-export async function checkDefinition(parts: DefinitionDeps, userId: string, definition: unknown): Promise<Plan> {
+export async function checkDefinition(deps: DefinitionDeps, userId: string, definition: unknown): Promise<Plan> {
   const { plan, problems, readable } = readDefinition(definition)
   const found = [...problems]
   addProblems(found, await programProblems(readable))
-  addProblems(found, await toolProblems(parts, userId, readable))
+  addProblems(found, await toolProblems(deps, userId, readable))
   if (!plan || found.length > 0) throw invalidDefinition(found.map(({ path, message }) => ({ path, message })))
   return plan
 }
 
 /** A tool must be there, unless whoever runs it brings it along, or nobody looked at its server yet. */
-async function toolProblems(parts: DefinitionDeps, userId: string, readable: Readable): Promise<FieldError[]> {
+async function toolProblems(deps: DefinitionDeps, userId: string, readable: Readable): Promise<FieldError[]> {
   const { brings } = readable
   const needs = needsOf(readable).filter(({ toolkit }) => !brings.includes(toolkit))
-  const around = await createPreflightContext(parts, { userId }, needs)
+  const context = await createPreflightContext(deps, { userId }, needs)
   const problems: Problem[] = []
-  const tell = ({ path, ref, planned }: Need, message: string) =>
+  const report = ({ path, ref, planned }: Need, message: string) =>
     problems.push({ path, ref, node: planned.node.id, code: 'invalid-input', message, action: '' })
   for (const need of needs) {
-    const stored = around.stored.get(need.toolkit)
+    const stored = context.stored.get(need.toolkit)
     if (!stored) {
       if (need.tool === undefined && /[*?[{]/.test(need.toolkit)) continue
-      tell(need, `there is no toolkit '${need.toolkit}'; list it in "brings" where each run brings it along`)
+      report(need, `there is no toolkit '${need.toolkit}'; list it in "brings" where each run brings it along`)
     } else if (need.tool !== undefined) {
-      const { schema, isUnseen } = findTool(need, stored, around)
-      if (!schema && !isUnseen) tell(need, missingTool(need)[1])
+      const { schema, isUnseen } = findTool(need, stored, context)
+      if (!schema && !isUnseen) report(need, missingTool(need)[1])
       else argumentProblems(need, schema, problems)
     }
   }

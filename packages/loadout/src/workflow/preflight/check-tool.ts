@@ -12,81 +12,83 @@ import type { Template } from '../expressions/template.ts'
 import type { Checked, PreflightDeps, PreflightState, Problem } from './context.ts'
 import type { Need } from './required-tools.ts'
 
-type Tell = (code: Problem['code'], message: string, action: string) => void
+type Report = (code: Problem['code'], message: string, action: string) => void
 
-export async function checkTool(parts: PreflightDeps, need: Need, world: PreflightState): Promise<Checked> {
+export async function checkTool(deps: PreflightDeps, need: Need, state: PreflightState): Promise<Checked> {
   const { ref, toolkit, path, planned } = need
   const problems: Problem[] = []
-  const tell: Tell = (code, message, action) =>
+  const report: Report = (code, message, action) =>
     problems.push({ path, node: planned.node.id, ref, code, message, action })
-  const brought = world.loadout.entries.find((entry) => entry.ref === ref && entry.tier === 'call')
-  if (brought) return checkBrought(parts, need, { world, entry: brought, problems, tell })
-  const coming = world.brings?.get(toolkit)
-  if (coming && !world.loadout.toolkits.some(isBrought(toolkit))) return checkComing(need, coming, { problems, tell })
-  const failed = world.failed?.find(({ id }) => id === toolkit)
-  if (failed && !world.stored.has(toolkit))
-    tell(failed.code, `The toolkit '${toolkit}' does not serve: ${failed.reason}`, failed.action)
-  else if (world.loadout.toolkits.some(isBrought(toolkit))) tell(...missingTool(need))
+  const inlineEntry = state.loadout.entries.find((entry) => entry.ref === ref && entry.tier === 'call')
+  if (inlineEntry) return checkInline(deps, need, { state, entry: inlineEntry, problems, report })
+  const expected = state.expectedInline?.get(toolkit)
+  if (expected && !state.loadout.toolkits.some(isInline(toolkit)))
+    return checkExpected(need, expected, { problems, report })
+  const failed = state.failed?.find(({ id }) => id === toolkit)
+  if (failed && !state.stored.has(toolkit))
+    report(failed.code, `The toolkit '${toolkit}' does not serve: ${failed.reason}`, failed.action)
+  else if (state.loadout.toolkits.some(isInline(toolkit))) report(...missingTool(need))
   else {
-    const stored = world.stored.get(toolkit)
-    if (stored) return checkStored(parts, need, { world, stored, problems, tell, failed: failed?.reason })
-    if (world.awaited.includes(toolkit)) return { problems, warnings: [], isUnseen: true }
-    const there = world.available.join(', ') || 'nothing'
-    tell(
+    const stored = state.stored.get(toolkit)
+    if (stored) return checkStored(deps, need, { state, stored, problems, report, failed: failed?.reason })
+    if (state.awaited.includes(toolkit)) return { problems, warnings: [], isUnseen: true }
+    const available = state.available.join(', ') || 'nothing'
+    report(
       'not-found',
-      `Requested '${toolkit}', and there is no such toolkit. Available: ${there}.`,
+      `Requested '${toolkit}', and there is no such toolkit. Available: ${available}.`,
       'Add the toolkit, or remove the tool.',
     )
   }
   return { problems, warnings: [] }
 }
 
-const isBrought = (toolkit: string) => (one: { id: string; tier: string }) => one.id === toolkit && one.tier === 'call'
+const isInline = (toolkit: string) => (candidate: { id: string; tier: string }) =>
+  candidate.id === toolkit && candidate.tier === 'call'
 
 /** One that the run will bring, and nobody looked at yet: what its record says. */
-function checkComing(
+function checkExpected(
   need: Need,
   { enabled, toolkit }: StoredToolkit,
-  { problems, tell }: Pick<Found, 'problems' | 'tell'>,
+  { problems, report }: Pick<ToolCheck, 'problems' | 'report'>,
 ): Checked {
   if (!enabled) {
-    tell('not-carried', `The toolkit '${toolkit.id}' does not serve: It is switched off.`, 'Switch it on first.')
+    report('not-carried', `The toolkit '${toolkit.id}' does not serve: It is switched off.`, 'Switch it on first.')
     return { problems, warnings: [] }
   }
-  callerProblems(need, callersOf(toolkit, need.tool ?? ''), tell)
+  callerProblems(need, callersOf(toolkit, need.tool ?? ''), report)
   return { problems, warnings: [], isUnseen: true }
 }
 
-export const missingTool = ({ ref, toolkit }: Need): Parameters<Tell> => [
+export const missingTool = ({ ref, toolkit }: Need): Parameters<Report> => [
   'tool-not-found',
   `Tool '${ref}' not found in server '${toolkit}'. Re-introspect server or remove tool.`,
   'Re-introspect server or remove tool.',
 ]
 
-interface Found {
-  world: PreflightState
+interface ToolCheck {
+  state: PreflightState
   stored: StoredToolkit
   problems: Problem[]
-  tell: Tell
+  report: Report
   failed: string | undefined
 }
 
-async function checkStored(parts: PreflightDeps, need: Need, found: Found): Promise<Checked> {
-  const { world, stored, problems, tell } = found
+async function checkStored(deps: PreflightDeps, need: Need, check: ToolCheck): Promise<Checked> {
+  const { state, stored, problems, report } = check
   const { toolkit, ref } = need
   if (!stored.enabled)
-    tell('not-carried', `The toolkit '${toolkit}' is switched off.`, 'Switch it on, or remove the tool.')
-  await checkConnection(parts, need, found)
-  const { cataloged, schema, isUnseen } = findTool(need, stored, world)
+    report('not-carried', `The toolkit '${toolkit}' is switched off.`, 'Switch it on, or remove the tool.')
+  await checkConnection(deps, need, check)
+  const { cataloged, schema, isUnseen } = findTool(need, stored, state)
   if (isUnseen) return { problems, warnings: [], isUnseen }
-  if (!schema) tell(...missingTool(need))
+  if (!schema) report(...missingTool(need))
   if (!schema) return { problems, warnings: [] }
-  const entry = world.loadout.entries.find((one) => one.ref === ref && one.uscoId === stored.uscoId)
-  if (cataloged) pinProblems(cataloged, need, tell)
-  if (entry && !entry.included && stored.enabled) notCarried(entry, tell)
-  callerProblems(need, callersOf(stored.toolkit, need.tool ?? ''), tell)
+  const entry = state.loadout.entries.find((candidate) => candidate.ref === ref && candidate.uscoId === stored.uscoId)
+  if (cataloged) pinProblems(cataloged, need, report)
+  if (entry && !entry.included && stored.enabled) reportNotIncluded(entry, report)
+  callerProblems(need, callersOf(stored.toolkit, need.tool ?? ''), report)
   argumentProblems(need, schema, problems)
-  const asks = cataloged ? await decided(parts, need, { ...found, cataloged }) : false
+  const asks = cataloged ? await needsApproval(deps, need, { ...check, cataloged }) : false
   return { problems, warnings: [], asks }
 }
 
@@ -96,24 +98,24 @@ export function findTool(
   { uscoId, row }: StoredToolkit,
   { tools, market }: Pick<PreflightState, 'tools' | 'market'>,
 ): { cataloged?: CatalogTool | undefined; schema?: JsonObject | undefined; isUnseen: boolean } {
-  const known = tools.get(uscoId) ?? []
-  const cataloged = known.find(({ manifest, inactive }) => manifest.name === tool && inactive === undefined)
+  const catalogTools = tools.get(uscoId) ?? []
+  const cataloged = catalogTools.find(({ manifest, inactive }) => manifest.name === tool && inactive === undefined)
   if (cataloged) return { cataloged, schema: cataloged.manifest.inputSchema, isUnseen: false }
   const listed = market.get(uscoId)
-  const isUnseen = known.length === 0 && row.introspectedAt === null && row.introspectionStatus !== 'error'
+  const isUnseen = catalogTools.length === 0 && row.introspectedAt === null && row.introspectionStatus !== 'error'
   if (listed && isUnseen) return { schema: listed.find(({ name }) => name === tool)?.inputSchema, isUnseen: false }
   return { isUnseen }
 }
 
-function pinProblems({ changed, blocked: held }: CatalogTool, { ref }: Need, tell: Tell): void {
+function pinProblems({ changed, blocked }: CatalogTool, { ref }: Need, report: Report): void {
   if (changed)
-    tell(
+    report(
       'tool-changed',
       `The tool '${ref}' is not what was accepted: its server changed it.`,
       'Review the change and accept it.',
     )
-  else if (held)
-    tell(
+  else if (blocked)
+    report(
       'tool-not-accepted',
       `The tool '${ref}' is off: its server is not trusted, and nobody accepted the tool yet.`,
       'Look at the tool and accept it, or trust its server.',
@@ -121,19 +123,19 @@ function pinProblems({ changed, blocked: held }: CatalogTool, { ref }: Need, tel
 }
 
 /** What its pin says is told by its pin, and what is denied by what is decided. */
-function notCarried({ ref, reasons }: LoadoutEntry, tell: Tell): void {
+function reportNotIncluded({ ref, reasons }: LoadoutEntry, report: Report): void {
   const against = reasons.filter(({ speaks, kind }) => speaks === 'against' && kind !== 'pin' && kind !== 'policy')
   if (against.length === 0) return
-  tell(
+  report(
     'not-carried',
     `The tool '${ref}' is not carried. ${against.map(({ detail }) => detail).join(' ')}`,
     'Activate the toolkit or tool where it is off.',
   )
 }
 
-function callerProblems({ caller, ref }: Need, allowed: readonly string[], tell: Tell): void {
+function callerProblems({ caller, ref }: Need, allowed: readonly string[], report: Report): void {
   if (caller === 'workflow' || allowed.includes(caller)) return
-  tell(
+  report(
     'not-carried',
     `The tool '${ref}' may not be called by "${caller}", only by ${allowed.join(', ')}.`,
     'Change allowedCallers of the toolkit or the tool, or use a tool node.',
@@ -142,33 +144,37 @@ function callerProblems({ caller, ref }: Need, allowed: readonly string[], tell:
 
 /** The last that was seen of its server, and whether this user is signed in to it. */
 async function checkConnection(
-  parts: PreflightDeps,
+  deps: PreflightDeps,
   { toolkit }: Need,
-  { stored, world, tell, failed }: Found,
+  { stored, state, report, failed }: ToolCheck,
 ): Promise<void> {
-  const signIn = await parts.signIns.view(stored, world.userId)
-  const live = parts.connector.stateOf(stored, world.userId)
+  const signIn = await deps.signIns.view(stored, state.userId)
+  const live = deps.connector.stateOf(stored, state.userId)
   if (signIn?.status === 'sign-in-needed' || live?.status === 'sign-in-needed')
-    return tell(
+    return report(
       'sign-in-needed',
       `You are not signed in to the server of '${toolkit}'.`,
       live?.url ?? 'Sign in to the server, then run it again.',
     )
-  const isClosed = stored.tier === 'app'
-  const shown = live?.status === 'error' && isClosed ? redactState(live) : live
-  if (shown?.status === 'error')
-    return tell('server-unreachable', `The server of '${toolkit}' does not work: ${shown.reason}`, shown.action)
+  const isRedacted = stored.tier === 'app'
+  const visibleState = live?.status === 'error' && isRedacted ? redactState(live) : live
+  if (visibleState?.status === 'error')
+    return report(
+      'server-unreachable',
+      `The server of '${toolkit}' does not work: ${visibleState.reason}`,
+      visibleState.action,
+    )
   const { lastFailure } = stored
   if (lastFailure && live?.status !== 'connected') {
-    const reason = isClosed ? REDACTED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
-    return tell(
+    const reason = isRedacted ? REDACTED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
+    return report(
       'server-unreachable',
       `The server of '${toolkit}' does not work: ${reason}`,
       'Correct the toolkit, or refresh its tools.',
     )
   }
   if (failed !== undefined && stored.enabled)
-    tell(
+    report(
       'server-unreachable',
       `The toolkit '${toolkit}' does not serve: ${failed}`,
       'Correct the toolkit, or refresh its tools.',
@@ -176,12 +182,12 @@ async function checkConnection(
 }
 
 /** Whether somebody would be asked; what is denied is told. */
-async function decided(
+async function needsApproval(
   { policy }: PreflightDeps,
   { ref, caller }: Need,
-  { world, stored, cataloged, tell }: Pick<Found, 'world' | 'stored' | 'tell'> & { cataloged: CatalogTool },
+  { state, stored, cataloged, report }: Pick<ToolCheck, 'state' | 'stored' | 'report'> & { cataloged: CatalogTool },
 ): Promise<boolean> {
-  const { userId, threadId, rules } = world
+  const { userId, threadId, rules } = state
   const { decision, reason } = await policy.decide({
     userId,
     threadId,
@@ -191,7 +197,7 @@ async function decided(
     rules,
   })
   if (decision === 'deny')
-    tell(
+    report(
       'denied',
       `The call of '${ref}' is denied. ${reason}`,
       'Ask for permission where the reason says who denied it.',
@@ -200,18 +206,18 @@ async function decided(
 }
 
 /** One that the invocation brings: it was looked at just now. */
-async function checkBrought(
-  parts: PreflightDeps,
+async function checkInline(
+  deps: PreflightDeps,
   need: Need,
-  { world, entry, problems, tell }: Pick<Found, 'world' | 'problems' | 'tell'> & { entry: LoadoutEntry },
+  { state, entry, problems, report }: Pick<ToolCheck, 'state' | 'problems' | 'report'> & { entry: LoadoutEntry },
 ): Promise<Checked> {
-  if (!entry.included) notCarried(entry, tell)
-  callerProblems(need, entry.allowedCallers, tell)
+  if (!entry.included) reportNotIncluded(entry, report)
+  callerProblems(need, entry.allowedCallers, report)
   argumentProblems(need, entry.manifest.inputSchema, problems)
-  const stored = world.brought?.get(need.toolkit) ?? world.brings?.get(need.toolkit)
-  const known = stored ? (world.tools.get(stored.uscoId) ?? []) : []
-  const cataloged = known.find(({ manifest }) => manifest.name === need.tool)
-  const asks = stored && cataloged ? await decided(parts, need, { world, stored, cataloged, tell }) : false
+  const stored = state.inlineToolkits?.get(need.toolkit) ?? state.expectedInline?.get(need.toolkit)
+  const catalogTools = stored ? (state.tools.get(stored.uscoId) ?? []) : []
+  const cataloged = catalogTools.find(({ manifest }) => manifest.name === need.tool)
+  const asks = stored && cataloged ? await needsApproval(deps, need, { state, stored, cataloged, report }) : false
   return { problems, warnings: [], asks }
 }
 
@@ -236,10 +242,12 @@ export function checkStatic(template: Template, args: JsonObject, schema: JsonOb
   if (!compiled.ok) return []
   const result = compiled.validate(args)
   if (result.valid !== false) return []
-  const open = template.places.map((place) => place.join('.'))
+  const openPaths = template.dynamicPaths.map((path) => path.join('.'))
   return result.errors.filter(({ path }) => {
     const at = path === ROOT ? '' : path
     // What is evaluated may fit, and so may all that it is a part of.
-    return !open.some((place) => at === '' || at === place || at.startsWith(`${place}.`) || place.startsWith(`${at}.`))
+    return !openPaths.some(
+      (openPath) => at === '' || at === openPath || at.startsWith(`${openPath}.`) || openPath.startsWith(`${at}.`),
+    )
   })
 }

@@ -65,11 +65,11 @@ export interface PreflightScope {
   /** What is carried. */
   loadout: Loadout
   /** What the run itself brings, by id. */
-  brought?: ReadonlyMap<string, StoredToolkit> | undefined
+  inlineToolkits?: ReadonlyMap<string, StoredToolkit> | undefined
   /** Toolkits that did not start. */
   failed?: readonly FailedToolkit[] | undefined
   /** Before a run: what it will bring, by id. It goes before what is stored, as it does in the run. */
-  brings?: ReadonlyMap<string, StoredToolkit> | undefined
+  expectedInline?: ReadonlyMap<string, StoredToolkit> | undefined
   rules?: readonly PolicyRuleInput[] | undefined
 }
 
@@ -84,26 +84,26 @@ export interface PreflightContext {
   stored: ReadonlyMap<string, StoredToolkit>
   tools: ReadonlyMap<string, readonly CatalogTool[]>
   /** Tools of the marketplace, for toolkits that nobody looked at yet. */
-  market: ReadonlyMap<string, readonly KnownTool[]>
+  market: ReadonlyMap<string, readonly MarketplaceTool[]>
 }
 
 /** The user's toolkits, and the tools of those that are meant, as they are known: no server is looked at. */
 export async function createPreflightContext(
-  parts: Pick<PreflightDeps, 'registry' | 'catalog' | 'storage'>,
-  { userId, brought, brings }: Pick<PreflightScope, 'userId' | 'brought' | 'brings'>,
+  deps: Pick<PreflightDeps, 'registry' | 'catalog' | 'storage'>,
+  { userId, inlineToolkits, expectedInline }: Pick<PreflightScope, 'userId' | 'inlineToolkits' | 'expectedInline'>,
   needs: readonly Need[],
 ): Promise<PreflightContext> {
-  const all = await parts.registry.list(userId)
-  const stored = new Map(all.map((one) => [one.toolkit.id, one]))
-  const wanted = all.filter(({ toolkit }) => needs.some((need) => need.toolkit === toolkit.id))
-  const carried = [...(brought?.values() ?? []), ...(brings?.values() ?? [])]
-  const tools = await parts.catalog.tools(userId, [...wanted, ...carried], { asIs: true })
-  return { stored, tools, market: await marketplaceTools(parts.storage, userId, wanted) }
+  const toolkits = await deps.registry.list(userId)
+  const stored = new Map(toolkits.map((toolkit) => [toolkit.toolkit.id, toolkit]))
+  const wanted = toolkits.filter(({ toolkit }) => needs.some((need) => need.toolkit === toolkit.id))
+  const inline = [...(inlineToolkits?.values() ?? []), ...(expectedInline?.values() ?? [])]
+  const tools = await deps.catalog.tools(userId, [...wanted, ...inline], { asIs: true })
+  return { stored, tools, market: await marketplaceTools(deps.storage, userId, wanted) }
 }
 
 /** Tools of marketplace servers as the registry lists them (`mcp.tools`): known before anybody looked at the server itself. */
 /** What is known of a tool, wherever it is listed. */
-export interface KnownTool {
+export interface MarketplaceTool {
   name: string
   inputSchema: JsonObject
 }
@@ -112,11 +112,11 @@ export async function marketplaceTools(
   storage: Storage,
   userId: string,
   toolkits: readonly StoredToolkit[],
-): Promise<ReadonlyMap<string, readonly KnownTool[]>> {
+): Promise<ReadonlyMap<string, readonly MarketplaceTool[]>> {
   const listed = toolkits.filter(({ row }) => row.serverId !== null)
   if (listed.length === 0) return new Map()
   return storage.transaction({ userId }, async (tx) => {
-    const found = new Map<string, readonly KnownTool[]>()
+    const found = new Map<string, readonly MarketplaceTool[]>()
     for (const { uscoId, row } of listed) {
       const serverId = row.serverId as string
       const [version] = await tx.list('serverVersions', { where: { serverId, isLatest: true } })

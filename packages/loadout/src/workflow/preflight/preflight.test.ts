@@ -24,8 +24,8 @@ let host: HostServices
 let servers: HttpFaultServer[]
 const script: { tools: FaultTool[] } = { tools: [] }
 
-const start = async (given: Parameters<typeof startFaultServer>[0]) => {
-  const server = await startFaultServer(given)
+const start = async (options: Parameters<typeof startFaultServer>[0]) => {
+  const server = await startFaultServer(options)
   servers.push(server)
   return server
 }
@@ -120,8 +120,8 @@ describe('the preflight check', () => {
       { id: 'code', type: 'code', program: 'return 1', tools: ['by_hand.x'] },
       { id: 'agent', type: 'agent', prompt: 'x', tools: ['none_of_it'] },
     ])
-    const told = found.problems.map(({ node: id, code, message }) => `${id ?? ''} ${code}: ${message}`)
-    expect(told).toEqual([
+    const problems = found.problems.map(({ node: id, code, message }) => `${id ?? ''} ${code}: ${message}`)
+    expect(problems).toEqual([
       "code function-missing: Node 'code' is a program, and this host runs none.",
       "agent function-missing: Node 'agent' is an agent, and this host has none.",
       "missing tool-not-found: Tool 'filesystem.gone' not found in server 'filesystem'. Re-introspect server or remove tool.",

@@ -35,54 +35,58 @@ export interface Preflight {
 /** So many questions may be open. */
 const MAX_OPEN = 100
 
-export async function preflight(parts: PreflightDeps, plan: Plan, scope: PreflightScope): Promise<Preflight> {
+export async function preflight(deps: PreflightDeps, plan: Plan, scope: PreflightScope): Promise<Preflight> {
   const needs = needsOf(plan)
   // Before a run begins nobody knows what it will bring; once it has, what is not there is missing.
-  const awaited = scope.failed === undefined ? [...plan.definition.brings, ...(scope.brings?.keys() ?? [])] : []
-  const world = { ...(await look(parts, scope, needs)), awaited }
+  const awaited = scope.failed === undefined ? [...plan.definition.brings, ...(scope.expectedInline?.keys() ?? [])] : []
+  const state = { ...(await loadState(deps, scope, needs)), awaited }
   const problems: Problem[] = [
-    ...cannot(parts, plan),
-    ...(await broken(parts, plan)),
-    ...(await unasked(parts, plan, scope)),
+    ...unsupportedNodes(deps, plan),
+    ...(await invalidPrograms(deps, plan)),
+    ...(await modelProblems(deps, plan, scope)),
   ]
-  const ceiling = (await parts.agentCeiling?.()) ?? {}
-  const warnings = new Set([...crowded(scope, needs, world.available), ...overCeiling(plan, ceiling)])
+  const ceiling = (await deps.agentCeiling?.()) ?? {}
+  const warnings = new Set([...toolkitLimitWarnings(scope, needs, state.available), ...overCeiling(plan, ceiling)])
   const unseen = new Set<string>()
   let mayAsk = false
   for (const need of needs) {
-    const found = need.tool === undefined ? checkMany(need, world) : await checkTool(parts, need, world)
+    const found = need.tool === undefined ? checkPattern(need, state) : await checkTool(deps, need, state)
     problems.push(...found.problems)
     for (const warning of found.warnings) warnings.add(warning)
     if (found.isUnseen) unseen.add(need.toolkit)
     mayAsk ||= found.asks === true
   }
-  problems.push(...(await spent(parts, scope, { needs, plan, mayAsk })))
+  problems.push(...(await limitProblems(deps, scope, { needs, plan, mayAsk })))
   return { ok: problems.length === 0, problems: distinct(problems), warnings: [...warnings], unseen: [...unseen] }
 }
 
-async function look(parts: PreflightDeps, scope: PreflightScope, needs: readonly Need[]) {
-  const around = await createPreflightContext(parts, scope, needs)
-  const carried = scope.loadout.toolkits.filter(({ tier }) => tier === 'call').map(({ id }) => id)
-  return { ...scope, ...around, available: [...new Set([...carried, ...around.stored.keys()])] }
+async function loadState(deps: PreflightDeps, scope: PreflightScope, needs: readonly Need[]) {
+  const context = await createPreflightContext(deps, scope, needs)
+  const inline = scope.loadout.toolkits.filter(({ tier }) => tier === 'call').map(({ id }) => id)
+  return { ...scope, ...context, available: [...new Set([...inline, ...context.stored.keys()])] }
 }
 
 /** Of what a run would bring, only so much serves: what its nodes name goes first. */
-function crowded({ brings }: PreflightScope, needs: readonly Need[], available: readonly string[]): string[] {
-  if (!brings) return []
-  const asked = new Set([...toolkitsOf(needs, [...brings.keys(), ...available]), ...brings.keys()])
-  const left = [...asked].slice(MAX_TOOLKITS)
-  return left.length === 0 ? [] : [tooMany(left)]
+function toolkitLimitWarnings(
+  { expectedInline }: PreflightScope,
+  needs: readonly Need[],
+  available: readonly string[],
+): string[] {
+  if (!expectedInline) return []
+  const requested = new Set([...toolkitsOf(needs, [...expectedInline.keys(), ...available]), ...expectedInline.keys()])
+  const dropped = [...requested].slice(MAX_TOOLKITS)
+  return dropped.length === 0 ? [] : [tooMany(dropped)]
 }
 
 /** A toolkit or a glob: something of it must be there; what of it is broken is told, and does not stop the others. */
-function checkMany({ ref, toolkit, path, planned }: Need, world: PreflightState): Checked {
-  const { loadout, available, awaited, failed = [] } = world
+function checkPattern({ ref, toolkit, path, planned }: Need, state: PreflightState): Checked {
+  const { loadout, available, awaited, failed = [] } = state
   const { matches } = compileGlob(toolkit)
-  const broken = failed.filter(({ id }) => matches(id))
-  const warnings = broken.map(({ id, reason }) => `The toolkit '${id}' does not serve: ${reason}`)
-  if (available.some(matches) || broken.length > 0) {
-    const isCarried = broken.length > 0 || loadout.tools.some((entry) => matches(entry.toolkit))
-    return { problems: [], warnings: isCarried ? warnings : [...warnings, `Nothing of '${ref}' is carried.`] }
+  const failedMatches = failed.filter(({ id }) => matches(id))
+  const warnings = failedMatches.map(({ id, reason }) => `The toolkit '${id}' does not serve: ${reason}`)
+  if (available.some(matches) || failedMatches.length > 0) {
+    const isAvailable = failedMatches.length > 0 || loadout.tools.some((entry) => matches(entry.toolkit))
+    return { problems: [], warnings: isAvailable ? warnings : [...warnings, `Nothing of '${ref}' is carried.`] }
   }
   if (awaited.some(matches)) return { problems: [], warnings, isUnseen: true }
   const message = `Requested '${ref}', and there is no such toolkit. Available: ${available.join(', ') || 'nothing'}.`
@@ -91,7 +95,7 @@ function checkMany({ ref, toolkit, path, planned }: Need, world: PreflightState)
 }
 
 /** Nodes that no host without an executor or an agent can run. */
-function cannot({ can }: PreflightDeps, { nodes }: Plan): Problem[] {
+function unsupportedNodes({ can }: PreflightDeps, { nodes }: Plan): Problem[] {
   return [...nodes.values()].flatMap(({ node, index }): Problem[] => {
     const about = { path: `nodes.${index}.type`, node: node.id, code: 'function-missing' as const }
     if (node.type === 'code' && !can.programs)
@@ -115,24 +119,24 @@ function cannot({ can }: PreflightDeps, { nodes }: Plan): Problem[] {
 }
 
 /** A definition that was never saved was not held against this yet. */
-async function broken({ can }: PreflightDeps, plan: Plan): Promise<Problem[]> {
+async function invalidPrograms({ can }: PreflightDeps, plan: Plan): Promise<Problem[]> {
   const found = can.programs ? await programProblems(plan) : []
-  return found.map((one) => ({ ...one, code: 'invalid-input' as const, action: 'Correct the program.' }))
+  return found.map((problem) => ({ ...problem, code: 'invalid-input' as const, action: 'Correct the program.' }))
 }
 
 /** Models that cannot be asked: one that is not named, or has no key. Each is looked up once. */
-async function unasked(
+async function modelProblems(
   { modelProblem }: PreflightDeps,
   { nodes }: Plan,
   { userId }: PreflightScope,
 ): Promise<Problem[]> {
   const problems: Problem[] = []
-  const known = new Map<string | undefined, HostError | undefined>()
+  const problemByModel = new Map<string | undefined, HostError | undefined>()
   for (const { node, index } of nodes.values()) {
     if (node.type !== 'agent' || !modelProblem) continue
     const { model, id } = node
-    if (!known.has(model)) known.set(model, await modelProblem(userId, model))
-    const found = known.get(model)
+    if (!problemByModel.has(model)) problemByModel.set(model, await modelProblem(userId, model))
+    const found = problemByModel.get(model)
     if (!found) continue
     const { code, message, action } = found
     problems.push({ path: `nodes.${index}.model`, node: id, code, message: `Node '${id}': ${message}`, action })
@@ -147,17 +151,17 @@ interface Spending {
 }
 
 /** Limits that are used up, or would be by what is written down alone. */
-async function spent(
-  parts: PreflightDeps,
+async function limitProblems(
+  deps: PreflightDeps,
   { userId, threadId }: PreflightScope,
   { needs, plan, mayAsk }: Spending,
 ): Promise<Problem[]> {
   const problems: Problem[] = []
-  const usage = await parts.usage(userId, threadId)
+  const usage = await deps.usage(userId, threadId)
   const least = needs.filter(
-    ({ planned }) => planned.node.type === 'tool' && planned.heldBy === undefined && planned.chosenBy.length === 0,
+    ({ planned }) => planned.node.type === 'tool' && planned.parentId === undefined && planned.chosenBy.length === 0,
   ).length
-  const tell = (message: string, resetsAt: string) =>
+  const report = (message: string, resetsAt: string) =>
     problems.push({
       path: '',
       code: 'limit-reached',
@@ -172,7 +176,7 @@ async function spent(
     if (counter?.limit !== undefined && makes > 0 && counter.used + makes > counter.limit) {
       const left = Math.max(0, counter.limit - counter.used)
       const limit = `The limit${whose} of ${counter.limit} calls an hour leaves ${left}`
-      tell(`${limit}, and it makes ${makes} or more.`, counter.resetsAt)
+      report(`${limit}, and it makes ${makes} or more.`, counter.resetsAt)
     }
   const { callsPerRun } = usage ?? {}
   if (callsPerRun !== undefined && least > callsPerRun)
@@ -184,9 +188,9 @@ async function spent(
     })
   const tokens = usage?.tokensToday
   if (tokens?.limit !== undefined && tokens.used >= tokens.limit)
-    tell(`The limit of ${tokens.limit} tokens a day is used up.`, tokens.resetsAt)
+    report(`The limit of ${tokens.limit} tokens a day is used up.`, tokens.resetsAt)
   const asks = mayAsk || [...plan.nodes.values()].some(({ node }) => node.type === 'approval')
-  if (asks && (await parts.approvals.list(userId, { status: 'pending', limit: MAX_OPEN })).length >= MAX_OPEN)
+  if (asks && (await deps.approvals.list(userId, { status: 'pending', limit: MAX_OPEN })).length >= MAX_OPEN)
     problems.push({
       path: '',
       code: 'limit-reached',
@@ -197,22 +201,23 @@ async function spent(
 }
 
 const distinct = (problems: readonly Problem[]) => [
-  ...new Map(problems.map((one) => [`${one.path}\n${one.message}`, one])).values(),
+  ...new Map(problems.map((problem) => [`${problem.path}\n${problem.message}`, problem])).values(),
 ]
 
 /** Agent nodes that ask for more than the operator allows one answer: they run, within what is allowed, and it is told before. */
-const WORDS = { maxSteps: 'steps', budget: 'tokens' } as const
+const UNITS = { maxSteps: 'steps', budget: 'tokens' } as const
 
 /** By node and field, with what will hold. */
 export function overCeiling({ nodes }: Plan, ceiling: AgentCeiling): string[] {
   return [...nodes.values()].flatMap(({ node, index }) => {
     if (node.type !== 'agent') return []
     return (['maxSteps', 'budget'] as const).flatMap((field) => {
-      const [asked, most] = [node[field], ceiling[field]]
-      if (asked === undefined || most === undefined || asked <= most) return []
-      const place = `Node '${node.id}' (nodes.${index}.${field})`
+      const requested = node[field]
+      const allowed = ceiling[field]
+      if (requested === undefined || allowed === undefined || requested <= allowed) return []
+      const location = `Node '${node.id}' (nodes.${index}.${field})`
       return [
-        `${place} asks for ${asked} ${WORDS[field]}, and the operator allows an answer ${most}: ${most} will hold.`,
+        `${location} asks for ${requested} ${UNITS[field]}, and the operator allows an answer ${allowed}: ${allowed} will hold.`,
       ]
     })
   })

@@ -5,31 +5,31 @@ import { REDACTED_REASON } from '../../connections/redact-errors.ts'
 import type { FailedToolkit } from '../../loadout/setup/setup-toolkits.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 
-export interface LookDeps {
+export interface RetryDeps {
   catalog: Pick<Catalog, 'tools' | 'introspect'>
   connector: Pick<Connector, 'stateOf'>
 }
 
 /** What failed once may be connectable now. Where no tool is known, the setup of the run looks anyway. */
 export async function retryFailedToolkits(
-  { catalog, connector }: LookDeps,
+  { catalog, connector }: RetryDeps,
   toolkits: readonly StoredToolkit[],
   userId: string,
 ): Promise<void> {
   const failed = toolkits.filter(
-    (one) => one.enabled && (isBroken(one) || connector.stateOf(one, userId)?.status === 'error'),
+    (stored) => stored.enabled && (isBroken(stored) || connector.stateOf(stored, userId)?.status === 'error'),
   )
   if (failed.length === 0) return
-  const known = await catalog.tools(userId, failed)
-  const looks = failed.filter(({ uscoId }) => (known.get(uscoId) ?? []).length > 0)
+  const toolsByToolkit = await catalog.tools(userId, failed)
+  const retried = failed.filter(({ uscoId }) => (toolsByToolkit.get(uscoId) ?? []).length > 0)
   // How it went is in the row, where the look ahead reads it.
-  await Promise.allSettled(looks.map((one) => catalog.introspect(one, userId)))
+  await Promise.allSettled(retried.map((stored) => catalog.introspect(stored, userId)))
 }
 
 /** Those that no node names: nothing is started for them, what is known is told. */
 export function listFailed(toolkits: readonly StoredToolkit[]): FailedToolkit[] {
   return toolkits
-    .filter((one) => one.enabled && isBroken(one))
+    .filter((stored) => stored.enabled && isBroken(stored))
     .map(({ toolkit: { id }, tier, lastFailure }) => {
       const why = tier === 'app' || !lastFailure ? REDACTED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
       const action = 'Correct the toolkit, or refresh its tools.'

@@ -8,11 +8,11 @@ let atOnce: WorkflowWorld['atOnce']
 let gates: WorkflowWorld['gates']
 let failing: WorkflowWorld['failing']
 let run: WorkflowWorld['run']
-let told: WorkflowWorld['told']
+let statusesOf: WorkflowWorld['told']
 
 beforeEach(async () => {
   world = await openWorkflowWorld()
-  ;({ made, atOnce, gates, failing, run, told } = world)
+  ;({ made, atOnce, gates, failing, run, told: statusesOf } = world)
 })
 afterEach(() => world.host.close())
 
@@ -31,7 +31,7 @@ describe('nodes', () => {
       ['call', 'a'],
       ['call', 'b'],
     ])
-    expect(told('b')).toEqual(['queued', 'running', 'completed'])
+    expect(statusesOf('b')).toEqual(['queued', 'running', 'completed'])
   })
 
   it('run as soon as their dependencies are complete', async () => {
@@ -44,8 +44,8 @@ describe('nodes', () => {
       kit('end', 'get', { after: ['s', 'b'] }),
     ])
     await expect.poll(() => made.length).toBe(3)
-    expect(told('s')).toEqual(['queued', 'running'])
-    expect(told('b')).toContain('completed')
+    expect(statusesOf('s')).toEqual(['queued', 'running'])
+    expect(statusesOf('b')).toContain('completed')
     resolve()
     expect((await going).status).toBe('completed')
     expect(made.at(-1)).toBe('get{}')
@@ -88,7 +88,11 @@ describe('branches', () => {
     const done = await run(nodes, { input: { n: 11 } })
     expect(done.status).toBe('completed')
     expect(made.map((one) => one.split('{')[0]).sort()).toEqual(['get', 'list', 'write'])
-    expect([told('no'), told('no2'), told('after_yes').at(-1)]).toEqual([['skipped'], ['skipped'], 'completed'])
+    expect([statusesOf('no'), statusesOf('no2'), statusesOf('after_yes').at(-1)]).toEqual([
+      ['skipped'],
+      ['skipped'],
+      'completed',
+    ])
     made.length = 0
     await run(nodes, { input: { n: 1 } })
     expect(made).toEqual(['get{}', 'get{}', 'list{"count":1,"was":"skipped"}'])
@@ -205,7 +209,7 @@ describe('a failed node', () => {
       kit('b', 'get', { after: ['a'] }),
       kit('c', 'get', { after: ['s'] }),
     ])
-    await expect.poll(() => told('a').at(-1)).toBe('failed')
+    await expect.poll(() => statusesOf('a').at(-1)).toBe('failed')
     resolve()
     const done = await going
     expect(done).toMatchObject({ status: 'failed', error: { node: 'a', reason: 'tool-error' } })

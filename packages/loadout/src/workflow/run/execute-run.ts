@@ -15,104 +15,107 @@ import type { Plan } from '../definition/plan.ts'
 import { planOf } from '../definition/read-definition.ts'
 import type { Preflight, PreflightScope, Problem } from '../preflight/preflight.ts'
 import { needsOf, toolkitsOf } from '../preflight/required-tools.ts'
-import { type LookDeps, listFailed, retryFailedToolkits } from '../preflight/retry-failed.ts'
-import { contextOf, type RunSnapshot } from '../run-snapshot.ts'
+import { listFailed, type RetryDeps, retryFailedToolkits } from '../preflight/retry-failed.ts'
+import { type RunSnapshot, restoreContext } from '../run-snapshot.ts'
 import type { RunTransports, Transports } from '../run-transports.ts'
-import { nodeTeller } from '../watch/node-events.ts'
-import type { LeafDeps } from './node-context.ts'
+import { createNodeEvents } from '../watch/node-events.ts'
+import type { NodeDeps } from './node-context.ts'
 import { type GraphEnd, GraphRun } from './run-graph.ts'
 import { runNode } from './run-node.ts'
 
-export interface WorkDeps
-  extends Omit<LeafDeps, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs' | 'onWarnings'>,
-    LookDeps {
+export interface WorkflowRunDeps
+  extends Omit<NodeDeps, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs' | 'onWarnings'>,
+    RetryDeps {
   setup(names: readonly string[], options: SetupOptions): Promise<Invocation>
   /** Lets what a run calls find its context. */
-  around: RunInContext
+  runInContext: RunInContext
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
   approvals: Pick<Approvals, 'put' | 'answerTo' | 'withdraw'>
   registry: Pick<Registry, 'list'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
-  transports: Pick<RunTransports, 'of'>
+  transports: Pick<RunTransports, 'get'>
   events: Emitter
   storage: Storage
 }
 
 const MAX_WARNINGS = 200
 
-export function createWorkflowWork(parts: WorkDeps): RunWork {
+export function createWorkflowWork(deps: WorkflowRunDeps): RunWork {
   return async (run) => {
-    const kept = run.input as unknown as RunSnapshot
-    const plan = planOf(kept.definition)
-    const context = await contextOf(parts.credentials, run, kept)
-    return parts.around(context, () => within(parts, { run, kept, plan, context }))
+    const snapshot = run.input as unknown as RunSnapshot
+    const plan = planOf(snapshot.definition)
+    const context = await restoreContext(deps.credentials, run, snapshot)
+    return deps.runInContext(context, () => executeInContext(deps, { run, snapshot, plan, context }))
   }
 }
 
-interface Begun {
+interface RunContext {
   run: ActiveRun
-  kept: RunSnapshot
+  snapshot: RunSnapshot
   plan: Plan
   context: ExecutionContext
 }
 
 /** All of it, within its context. */
-async function within(parts: WorkDeps, { run, kept, plan, context }: Begun): Promise<RunEnd> {
-  const stored = await parts.registry.list(run.userId)
-  const transports = parts.transports.of(run.runId)
-  const carried = [...Object.keys(context.toolkits), ...Object.keys(transports)]
-  const needed = toolkitsOf(needsOf(plan), [...carried, ...stored.map(({ toolkit }) => toolkit.id)])
-  const mine = stored.filter(({ toolkit: { id } }) => !carried.includes(id))
+async function executeInContext(deps: WorkflowRunDeps, { run, snapshot, plan, context }: RunContext): Promise<RunEnd> {
+  const stored = await deps.registry.list(run.userId)
+  const transports = deps.transports.get(run.runId)
+  const inlineNames = [...Object.keys(context.toolkits), ...Object.keys(transports)]
+  const needed = toolkitsOf(needsOf(plan), [...inlineNames, ...stored.map(({ toolkit }) => toolkit.id)])
+  const ownToolkits = stored.filter(({ toolkit: { id } }) => !inlineNames.includes(id))
   await retryFailedToolkits(
-    parts,
-    mine.filter(({ toolkit: { id } }) => needed.includes(id)),
+    deps,
+    ownToolkits.filter(({ toolkit: { id } }) => needed.includes(id)),
     run.userId,
   )
   // Only so many serve one run: what its nodes name comes before what was merely brought along.
-  const invocation = await parts.setup([...new Set([...needed, ...carried])], { context, transports })
-  const gone = goneTransports(kept, transports)
+  const invocation = await deps.setup([...new Set([...needed, ...inlineNames])], { context, transports })
+  const missing = missingTransports(snapshot, transports)
   try {
     const warnings = new Set(invocation.warnings)
-    const end = await work(parts, { run, kept, plan, invocation, gone, warnings })
-    const unused = mine.filter(({ toolkit: { id } }) => !needed.includes(id))
-    return { ...end, toolkits: toolkitsTold(invocation, { broken: [...gone, ...listFailed(unused)], warnings }) }
+    const end = await executeGraph(deps, { run, snapshot, plan, invocation, missing, warnings })
+    const unused = ownToolkits.filter(({ toolkit: { id } }) => !needed.includes(id))
+    return { ...end, toolkits: toolkitReport(invocation, { broken: [...missing, ...listFailed(unused)], warnings }) }
   } finally {
     await invocation.close()
   }
 }
 
-interface Working {
+interface GraphContext {
   run: ActiveRun
-  kept: RunSnapshot
+  snapshot: RunSnapshot
   plan: Plan
   invocation: Invocation
   /** What the run was begun with, and this process does not have. */
-  gone: readonly FailedToolkit[]
+  missing: readonly FailedToolkit[]
   /** What is told of it at its end. */
   warnings: Set<string>
 }
 
-async function work(parts: WorkDeps, { run, kept, plan, invocation, gone, warnings }: Working): Promise<RunEnd> {
-  const { loadout, inlineToolkits: brought } = invocation
-  const failed = [...gone, ...invocation.failedToolkits]
+async function executeGraph(
+  deps: WorkflowRunDeps,
+  { run, snapshot, plan, invocation, missing, warnings }: GraphContext,
+): Promise<RunEnd> {
+  const { loadout, inlineToolkits } = invocation
+  const failed = [...missing, ...invocation.failedToolkits]
   // Once, before anything was done: what goes on later is looked at by each call.
-  if (run.log.recorded <= (kept.taken ?? 0)) {
+  if (run.log.recorded <= (snapshot.taken ?? 0)) {
     const { userId, threadId } = run
-    const { ok, problems } = await parts.preflight(plan, {
+    const { ok, problems } = await deps.preflight(plan, {
       userId,
       threadId,
       loadout,
-      brought,
+      inlineToolkits,
       failed,
-      rules: kept.rules,
+      rules: snapshot.rules,
     })
-    if (!ok) return refused(problems)
+    if (!ok) return preflightFailure(problems)
   }
   const usage: Record<string, number> = {}
   const logs: LogLine[] = []
-  const { tell, progress, onRunning } = nodeTeller(parts.events, run, plan)
-  const leaves: LeafDeps = {
-    ...parts,
+  const { report, progress, onRunning } = createNodeEvents(deps.events, run, plan)
+  const nodeDeps: NodeDeps = {
+    ...deps,
     run,
     invocation,
     onRunning,
@@ -121,20 +124,20 @@ async function work(parts: WorkDeps, { run, kept, plan, invocation, gone, warnin
     },
     onLogs: (lines) => logs.push(...lines),
     onWarnings: (more) => {
-      for (const one of more) if (warnings.size < MAX_WARNINGS) warnings.add(one)
+      for (const warning of more) if (warnings.size < MAX_WARNINGS) warnings.add(warning)
     },
   }
   const graph = new GraphRun({
     plan,
     run,
-    input: kept.input,
-    tell,
+    input: snapshot.input,
+    report,
     progress,
-    once: (planned, place) => runNode(leaves, { planned, place }),
+    runOnce: (planned, scope) => runNode(nodeDeps, { planned, scope }),
   })
   const end = await graph.go()
   // Nobody needs the answers of a run that is over.
-  if (end.status === 'failed') await parts.approvals.withdraw(run.userId, run.runId)
+  if (end.status === 'failed') await deps.approvals.withdraw(run.userId, run.runId)
   return { ...endOf(end), logs, ...(end.status === 'paused' ? {} : { usage }) }
 }
 
@@ -144,8 +147,8 @@ function endOf(end: GraphEnd): RunEnd {
   const { node, error } = end
   const detail = node === 'output' ? error.message : `Node '${node}' failed: ${error.message}`
   const { action } = (error.data ?? {}) as { action?: string }
-  const told = new HostError('workflow-failed', { detail, ...(action === undefined ? {} : { action }) })
-  return { status: 'failed', error: told, about: { node, reason: error.code } }
+  const workflowError = new HostError('workflow-failed', { detail, ...(action === undefined ? {} : { action }) })
+  return { status: 'failed', error: workflowError, about: { node, reason: error.code } }
 }
 
 /** It ends before anything was called, with every problem by name. */
@@ -156,11 +159,11 @@ export function preflightError(problems: readonly Problem[]): HostError {
   })
 }
 
-function refused(problems: readonly Problem[]): RunEnd {
+function preflightFailure(problems: readonly Problem[]): RunEnd {
   return { status: 'failed', error: preflightError(problems), about: { problems } }
 }
 
-function goneTransports({ transports = [] }: RunSnapshot, here: Transports): FailedToolkit[] {
+function missingTransports({ transports = [] }: RunSnapshot, here: Transports): FailedToolkit[] {
   return transports
     .filter((name) => !Object.hasOwn(here, name))
     .map((id) => ({
@@ -171,10 +174,10 @@ function goneTransports({ transports = [] }: RunSnapshot, here: Transports): Fai
     }))
 }
 
-function toolkitsTold(
+function toolkitReport(
   { failedToolkits, droppedToolkits }: Invocation,
   { broken, warnings }: { broken: readonly FailedToolkit[]; warnings: ReadonlySet<string> },
 ): RunToolkits {
-  const failed = [...failedToolkits, ...broken].map((one) => ({ ...one }))
+  const failed = [...failedToolkits, ...broken].map((toolkit) => ({ ...toolkit }))
   return { failedToolkits: failed, droppedToolkits, ...(warnings.size > 0 ? { warnings: [...warnings] } : {}) }
 }

@@ -11,37 +11,37 @@ const MAX_ITEMS = 10_000
 
 export interface ItemDeps {
   /** Runs one item. */
-  run(body: PlannedNode, place: Omit<NodeScope, 'attempt'>): Promise<NodeEnd | Suspended>
+  run(body: PlannedNode, scope: Omit<NodeScope, 'attempt'>): Promise<NodeEnd | Suspended>
   /** So many came to their end. */
-  came(done: number, total: number): void
+  onProgress(done: number, total: number): void
 }
 
 export async function mapItems(
   { planned, body }: { planned: PlannedNode & { node: NodeOf<'map'> }; body: PlannedNode },
-  place: NodeScope,
-  parts: ItemDeps,
+  scope: NodeScope,
+  deps: ItemDeps,
 ): Promise<Attempt> {
   const { node } = planned
-  const over = render(planned, 'over', place.values)
+  const over = render(planned, 'over', scope.values)
   if ('error' in over) return over
   const items = over.value
-  if (!isList(items)) return wrong(node.id, 'must be a list')
-  if (items.length > MAX_ITEMS) return wrong(node.id, `has ${items.length} items, and ${MAX_ITEMS} are the most`)
+  if (!isList(items)) return overError(node.id, 'must be a list')
+  if (items.length > MAX_ITEMS) return overError(node.id, `has ${items.length} items, and ${MAX_ITEMS} are the most`)
   const ends: (NodeEnd | Suspended)[] = []
   let next = 0
   let done = 0
   let isOver = false
-  parts.came(done, items.length)
+  deps.onProgress(done, items.length)
   const work = async (): Promise<void> => {
     while (next < items.length && !isOver) {
       const index = next++
-      const values = { ...place.values, [node.as]: items[index], index }
-      const end = await runTries({ ...place, body }, (name) =>
-        parts.run(body, { ...place, values, item: index, place: `${name}[${index}]` }),
+      const values = { ...scope.values, [node.as]: items[index], index }
+      const end = await runTries({ ...scope, body }, (path) =>
+        deps.run(body, { ...scope, values, item: index, path: `${path}[${index}]` }),
       )
       ends[index] = end
-      if ('stands' in end) continue
-      parts.came(++done, items.length)
+      if ('suspended' in end) continue
+      deps.onProgress(++done, items.length)
       // The others of now come to their end; no further one begins.
       if (isFatal(body.node, end)) isOver = true
     }
@@ -53,19 +53,19 @@ export async function mapItems(
 
 /** Where a map is tried again, its items have the places that they had: what came to an end is given out of the log. */
 async function runTries(
-  { place, attempt, body }: Pick<NodeScope, 'place' | 'attempt'> & { body: PlannedNode },
-  run: (place: string) => Promise<NodeEnd | Suspended>,
+  { path, attempt, body }: Pick<NodeScope, 'path' | 'attempt'> & { body: PlannedNode },
+  run: (path: string) => Promise<NodeEnd | Suspended>,
 ): Promise<NodeEnd | Suspended> {
-  const first = attempt === 1 ? place : place.slice(0, place.lastIndexOf('@'))
+  const firstPath = attempt === 1 ? path : path.slice(0, path.lastIndexOf('@'))
   for (let tried = 1; ; tried++) {
-    const end = await run(tried === 1 ? first : `${first}@${tried}`)
-    if (tried >= attempt || 'stands' in end || !isFatal(body.node, end) || end.mayRepeat === false) return end
+    const end = await run(tried === 1 ? firstPath : `${firstPath}@${tried}`)
+    if (tried >= attempt || 'suspended' in end || !isFatal(body.node, end) || end.mayRepeat === false) return end
   }
 }
 
 function outcomeOf(ends: readonly (NodeEnd | Suspended | undefined)[], body: PlannedNode): Attempt {
   const fatal = [...ends.entries()].flatMap(([index, end]) =>
-    end && !('stands' in end) && isFatal(body.node, end) ? [{ index, ...end }] : [],
+    end && !('suspended' in end) && isFatal(body.node, end) ? [{ index, ...end }] : [],
   )
   const [first] = fatal
   if (first) {
@@ -73,11 +73,11 @@ function outcomeOf(ends: readonly (NodeEnd | Suspended | undefined)[], body: Pla
     const mayRepeat = fatal.every((end) => end.mayRepeat !== false)
     return { error: { code, message: `Item ${first.index}: ${message}`, data }, mayRepeat }
   }
-  const stands = ends.find((end): end is Suspended => end !== undefined && 'stands' in end)
-  if (stands) return stands
+  const suspended = ends.find((end): end is Suspended => end !== undefined && 'suspended' in end)
+  if (suspended) return suspended
   return { value: ends.map((end): Json => (end as NodeEnd).output) }
 }
 
-const wrong = (id: string, why: string): Attempt => ({
+const overError = (id: string, why: string): Attempt => ({
   error: { code: 'expression-failed', message: `Node '${id}', over: ${why}` },
 })

@@ -15,7 +15,7 @@ import type { Agent } from '../agent.ts'
 import type { PlannedNode } from '../definition/plan.ts'
 import type { Attempt, NodeScope } from './node-result.ts'
 
-export interface LeafDeps {
+export interface NodeDeps {
   run: ActiveRun
   invocation: Pick<Invocation, 'loadout' | 'call' | 'narrowed'>
   approvals: Pick<Approvals, 'put' | 'answerTo'>
@@ -35,7 +35,7 @@ export interface LeafDeps {
 
 export interface NodeExecution {
   planned: PlannedNode
-  place: NodeScope
+  scope: NodeScope
 }
 
 export type NodeStepOutcome = StepResult | { pause: { approvalId: string; until: Date } }
@@ -46,38 +46,38 @@ export async function callAsStep(
   call: NamedCall,
   resultOf: (outcome: CallOutcome) => StepResult,
 ): Promise<NodeStepOutcome> {
-  let asked: ApprovalView | undefined
+  let pendingApproval: ApprovalView | undefined
   const outcome = await invocation.call({
     ...call,
     onPending: (approval) => {
-      asked = approval
+      pendingApproval = approval
     },
   })
-  if ('error' in outcome && outcome.error.code === 'approval-pending' && asked)
-    return { pause: { approvalId: asked.id, until: new Date(asked.expiresAt) } }
+  if ('error' in outcome && outcome.error.code === 'approval-pending' && pendingApproval)
+    return { pause: { approvalId: pendingApproval.id, until: new Date(pendingApproval.expiresAt) } }
   return resultOf(outcome)
 }
 
 /** Without secrets, as a log shows them; what takes time to know is left out. */
 export function redactedArguments(
-  { audit, run }: LeafDeps,
+  { audit, run }: NodeDeps,
   entry: LoadoutEntry | undefined,
   args: JsonObject,
 ): JsonObject {
   if (!entry) return {}
-  const known = { inputSchema: entry.manifest.inputSchema }
-  const shown = audit.show({ userId: run.userId, arguments: args }, known)
-  return shown instanceof Promise ? {} : shown
+  const toolInfo = { inputSchema: entry.manifest.inputSchema }
+  const redacted = audit.show({ userId: run.userId, arguments: args }, toolInfo)
+  return redacted instanceof Promise ? {} : redacted
 }
 
 /** What a step gave, as the attempt of its node. */
 export function attemptOf(answer: StepOutcome, mayRepeat = true): Attempt {
-  if ('stands' in answer) return answer
+  if ('suspended' in answer) return answer
   return 'value' in answer ? { value: answer.value, at: answer.at } : { error: answer.error, at: answer.at, mayRepeat }
 }
 
 /** The signal of one attempt, and whether its time ran out. */
-export function timed({ planned: { node }, place: { signal } }: NodeExecution): {
+export function timed({ planned: { node }, scope: { signal } }: NodeExecution): {
   signal: AbortSignal
   isLate(): boolean
   error: Extract<StepResult, { error: unknown }>
@@ -91,8 +91,8 @@ export function timed({ planned: { node }, place: { signal } }: NodeExecution): 
   return { signal: AbortSignal.any([signal, timer]), isLate: () => timer.aborted && !signal.aborted, error }
 }
 
-export async function keyOf(name: string, given: Json): Promise<string> {
-  const bytes = new TextEncoder().encode(canonicalJson(given ?? null))
+export async function stepKeyOf(name: string, value: Json): Promise<string> {
+  const bytes = new TextEncoder().encode(canonicalJson(value ?? null))
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return `${name}#${[...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

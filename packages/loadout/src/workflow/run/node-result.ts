@@ -34,7 +34,7 @@ export interface NodeEnd {
 /** Where a node is run: for the workflow, for an item of a map, in place of one that failed, for the second time. */
 export interface NodeScope {
   /** Its name in the log. */
-  place: string
+  path: string
   values: Values
   /** Which item of its map. */
   item?: number | undefined

@@ -6,7 +6,7 @@
 import type { ActiveRun, RunLog, StepOutcome, StepResult } from '../../runs/engine.ts'
 import type { Json, JsonObject } from '../../schema/json.ts'
 
-export interface CallsMade {
+export interface RecordedCalls {
   log: RunLog
   /** How many, without those that another run made. */
   readonly count: number
@@ -21,9 +21,9 @@ export interface WatchOptions extends Pick<ActiveRun, 'startedAt'> {
   errorIn?: ((value: Json) => string | undefined) | undefined
 }
 
-export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): CallsMade {
+export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): RecordedCalls {
   let count = 0
-  let made = 0
+  let unrepeatable = 0
   const watched: RunLog = {
     has: log.has,
     within: log.within,
@@ -37,10 +37,10 @@ export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): C
       if (request.kind !== 'call') return log.step(request, work)
       count++
       // Until it is known to have failed, it may have been done.
-      if (!request.repeatable) made++
+      if (!request.repeatable) unrepeatable++
       const answer = await log.step(request, work)
-      if (isTaken(answer, startedAt)) count--
-      if (!request.repeatable && !mayBeDone(answer, errorIn)) made--
+      if (isReused(answer, startedAt)) count--
+      if (!request.repeatable && !mayBeDone(answer, errorIn)) unrepeatable--
       return answer
     },
   }
@@ -51,25 +51,29 @@ export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): C
     },
     failed({ error }, usage) {
       const used = { ...usage, ...(count > 0 ? { calls: count } : {}) }
-      const data = { ...(error.data as JsonObject | undefined), usage: used, ...(made > 0 ? { mayRepeat: false } : {}) }
+      const data = {
+        ...(error.data as JsonObject | undefined),
+        usage: used,
+        ...(unrepeatable > 0 ? { mayRepeat: false } : {}),
+      }
       return { error: { ...error, data } }
     },
   }
 }
 
 /** It was done by another run, before this one began. */
-export const isTaken = (answer: StepOutcome, startedAt: Date) => 'at' in answer && answer.at < startedAt.getTime()
+export const isReused = (answer: StepOutcome, startedAt: Date) => 'at' in answer && answer.at < startedAt.getTime()
 
-interface KeptOf {
+interface FailureData {
   mayRepeat?: boolean
   usage?: Record<string, number>
 }
 
 /** What is kept of a node that failed. */
-export const failureData = ({ error }: Failed): KeptOf => (error.data ?? {}) as KeptOf
+export const failureData = ({ error }: Failed): FailureData => (error.data ?? {}) as FailureData
 
 function mayBeDone(answer: StepOutcome, errorIn: WatchOptions['errorIn']): boolean {
-  if ('stands' in answer) return answer.stands === 'outcome-unknown'
+  if ('suspended' in answer) return answer.suspended === 'outcome-unknown'
   const code = 'error' in answer ? answer.error.code : errorIn?.(answer.value)
   return code === undefined || OUTCOME_UNKNOWN_CODES.has(code)
 }

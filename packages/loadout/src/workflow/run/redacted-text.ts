@@ -15,30 +15,30 @@ export interface Redactor {
 }
 
 /** What is shorter is in too many texts to be looked for. */
-const SHORTEST = 4
+const MIN_SECRET_LENGTH = 4
 
-export function createRedactor({ input: kept }: Pick<ActiveRun, 'input'>, given: JsonObject = {}): Redactor {
-  const { input = null, definition } = kept as unknown as RunSnapshot
-  const properties = { input: definition.input, given: { type: 'object' } }
-  const whole = { input, given }
-  const shown = redactArguments(whole, { schema: { type: 'object', properties }, whole: true })
-  const secrets = [...new Set(hiddenIn(whole, shown))].sort((a, b) => b.length - a.length)
-  const text = (said: string) => maskKeyForms(maskForms(said, secrets), MASK)
+export function createRedactor({ input: snapshot }: Pick<ActiveRun, 'input'>, extra: JsonObject = {}): Redactor {
+  const { input = null, definition } = snapshot as unknown as RunSnapshot
+  const properties = { input: definition.input, extra: { type: 'object' } }
+  const whole = { input, extra }
+  const redacted = redactArguments(whole, { schema: { type: 'object', properties }, whole: true })
+  const secrets = [...new Set(listRedacted(whole, redacted))].sort((a, b) => b.length - a.length)
+  const text = (message: string) => maskKeyForms(maskForms(message, secrets), MASK)
   const clean = (value: Json): Json => {
     if (typeof value === 'string') return text(value)
     if (Array.isArray(value)) return value.map(clean)
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, clean(one)]))
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, clean(item)]))
   }
   return { text, values: (values) => clean(redactArguments(values, { whole: true })) as JsonObject }
 }
 
 /** The texts that are not shown as they are. */
-function hiddenIn(given: Json, shown: Json): string[] {
-  if (typeof given === 'string' || typeof given === 'number')
-    return shown === MASK && String(given).length >= SHORTEST ? [String(given)] : []
-  if (typeof given !== 'object' || given === null) return []
-  if (shown === MASK) return Object.values(given).flatMap((one) => hiddenIn(one, MASK))
-  const seen = (shown ?? {}) as JsonObject
-  return Object.entries(given).flatMap(([name, one]) => hiddenIn(one, seen[name]))
+function listRedacted(original: Json, redacted: Json): string[] {
+  if (typeof original === 'string' || typeof original === 'number')
+    return redacted === MASK && String(original).length >= MIN_SECRET_LENGTH ? [String(original)] : []
+  if (typeof original !== 'object' || original === null) return []
+  if (redacted === MASK) return Object.values(original).flatMap((item) => listRedacted(item, MASK))
+  const redactedFields = (redacted ?? {}) as JsonObject
+  return Object.entries(original).flatMap(([name, item]) => listRedacted(item, redactedFields[name]))
 }

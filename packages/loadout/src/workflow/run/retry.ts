@@ -5,9 +5,9 @@ import type { PlannedNode } from '../definition/plan.ts'
 import { type Attempt, type NodeEnd, type NodeError, type NodeScope, render } from './node-result.ts'
 
 export interface AttemptDeps {
-  once(planned: PlannedNode, place: NodeScope): Promise<Attempt>
+  runOnce(planned: PlannedNode, scope: NodeScope): Promise<Attempt>
   /** Runs another node in its place. */
-  instead(id: string, place: NodeScope): Promise<NodeEnd | Suspended>
+  runFallback(id: string, scope: NodeScope): Promise<NodeEnd | Suspended>
 }
 
 /** These say what they will say again. */
@@ -30,35 +30,35 @@ const FINAL: ReadonlySet<string> = new Set([
 ])
 
 export async function withAttempts(
-  parts: AttemptDeps,
+  deps: AttemptDeps,
   planned: PlannedNode,
-  given: Omit<NodeScope, 'attempt'>,
+  base: Omit<NodeScope, 'attempt'>,
 ): Promise<NodeEnd | Suspended> {
   const { retry } = planned.node
   for (let attempt = 1; ; attempt++) {
-    const place = { ...given, attempt, place: attempt === 1 ? given.place : `${given.place}@${attempt}` }
-    const result = await parts.once(planned, place)
-    if ('stands' in result) return result
+    const scope = { ...base, attempt, scope: attempt === 1 ? base.path : `${base.path}@${attempt}` }
+    const result = await deps.runOnce(planned, scope)
+    if ('suspended' in result) return result
     if ('value' in result) return { status: 'completed', output: result.value }
     const { error, at } = result
     const mayRepeat = result.mayRepeat !== false && !FINAL.has(error.code)
     if (attempt >= (retry?.attempts ?? 1) || !mayRepeat)
-      return otherwise(parts, planned, { place: { ...given, attempt }, error, mayRepeat })
-    await waitUntil((at ?? Date.now()) + backoffOf(retry, attempt), given.signal)
+      return handleError(deps, planned, { scope: { ...base, attempt }, error, mayRepeat })
+    await waitUntil((at ?? Date.now()) + backoffOf(retry, attempt), base.signal)
   }
 }
 
-async function otherwise(
-  parts: AttemptDeps,
+async function handleError(
+  deps: AttemptDeps,
   planned: PlannedNode,
-  { place, error, mayRepeat }: { place: NodeScope; error: NodeError; mayRepeat: boolean },
+  { scope, error, mayRepeat }: { scope: NodeScope; error: NodeError; mayRepeat: boolean },
 ): Promise<NodeEnd | Suspended> {
   const { onError } = planned.node
-  const values = { ...place.values, error: { code: error.code, message: error.message } }
+  const values = { ...scope.values, error: { code: error.code, message: error.message } }
   if (onError === 'fail' || onError === 'continue') return { status: 'failed', output: null, error, mayRepeat }
   if ('node' in onError) {
-    const end = await parts.instead(onError.node, { ...place, values, place: `${place.place}!` })
-    if ('stands' in end || end.status === 'completed') return end
+    const end = await deps.runFallback(onError.node, { ...scope, values, path: `${scope.path}!` })
+    if ('suspended' in end || end.status === 'completed') return end
     return { ...end, error: end.error ?? error, mayRepeat: mayRepeat && end.mayRepeat }
   }
   const rendered = render(planned, 'onError.value', values)

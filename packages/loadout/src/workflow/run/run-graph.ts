@@ -29,8 +29,8 @@ export interface GraphDeps {
   run: ActiveRun
   input: Json
   /** Does one attempt of a node that is not a map. */
-  once(planned: PlannedNode, place: NodeScope): Promise<Attempt>
-  tell(node: string, status: NodeStatus, error?: NodeError): void
+  runOnce(planned: PlannedNode, scope: NodeScope): Promise<Attempt>
+  report(node: string, status: NodeStatus, error?: NodeError): void
   progress(node: string, progress: Progress): void
 }
 
@@ -40,13 +40,13 @@ export type GraphEnd =
   | { status: 'paused' }
 
 /** Nodes of one run that are worked on at once. */
-const AT_ONCE = 16
+const MAX_CONCURRENT_NODES = 16
 
 export class GraphRun {
-  readonly #parts: GraphDeps
+  readonly #deps: GraphDeps
   readonly #ends = new Map<string, NodeEnd>()
-  readonly #standing = new Set<string>()
-  readonly #begun = new Set<string>()
+  readonly #suspended = new Set<string>()
+  readonly #started = new Set<string>()
   readonly #working = new Set<Promise<void>>()
   /** What expressions read as `nodes`. */
   readonly #outputs: Record<string, Json> = {}
@@ -55,8 +55,8 @@ export class GraphRun {
   #failed: { node: string; error: NodeError } | undefined
   #fault: unknown
 
-  constructor(parts: GraphDeps) {
-    this.#parts = parts
+  constructor(deps: GraphDeps) {
+    this.#deps = deps
   }
 
   async go(): Promise<GraphEnd> {
@@ -64,7 +64,7 @@ export class GraphRun {
     while (this.#working.size > 0) await Promise.race(this.#working)
     if (this.#fault !== undefined) throw this.#fault
     if (this.#failed) return { status: 'failed', ...this.#failed }
-    if (this.#standing.size > 0) return { status: 'paused' }
+    if (this.#suspended.size > 0) return { status: 'paused' }
     return this.#output()
   }
 
@@ -72,12 +72,12 @@ export class GraphRun {
   #advance(): void {
     for (let more = true; more && !this.#failed && this.#fault === undefined; ) {
       more = false
-      for (const [id, planned] of this.#parts.plan.nodes) {
-        if (planned.heldBy !== undefined || this.#begun.has(id) || !this.#isReady(planned)) continue
-        this.#begun.add(id)
-        if (this.#isChosen(planned)) this.#begin(id, planned)
+      for (const [id, planned] of this.#deps.plan.nodes) {
+        if (planned.parentId !== undefined || this.#started.has(id) || !this.#isReady(planned)) continue
+        this.#started.add(id)
+        if (this.#isChosen(planned)) this.#start(id, planned)
         else {
-          this.#ended(id, { status: 'skipped', output: null })
+          this.#finish(id, { status: 'skipped', output: null })
           more = true
         }
       }
@@ -96,19 +96,19 @@ export class GraphRun {
     return needs.size === 0 || [...needs].some(isAlive)
   }
 
-  #begin(id: string, planned: PlannedNode): void {
-    this.#parts.tell(id, 'queued')
-    const { runId, startedAt, signal } = this.#parts.run
+  #start(id: string, planned: PlannedNode): void {
+    this.#deps.report(id, 'queued')
+    const { runId, startedAt, signal } = this.#deps.run
     const values = {
-      input: this.#parts.input,
+      input: this.#deps.input,
       nodes: this.#outputs,
       run: { id: runId, startedAt: startedAt.toISOString() },
     }
-    const work = this.#run(planned, { place: id, values, signal })
+    const work = this.#run(planned, { path: id, values, signal })
       .then((end) => {
-        if (!('stands' in end)) return this.#ended(id, end)
-        this.#standing.add(id)
-        this.#parts.tell(id, 'paused')
+        if (!('suspended' in end)) return this.#finish(id, end)
+        this.#suspended.add(id)
+        this.#deps.report(id, 'paused')
       })
       .catch((error: unknown) => {
         this.#fault ??= error
@@ -120,45 +120,45 @@ export class GraphRun {
     this.#working.add(work)
   }
 
-  #ended(id: string, end: NodeEnd): void {
+  #finish(id: string, end: NodeEnd): void {
     const { status, output, error } = end
     this.#ends.set(id, end)
     this.#outputs[id] = { status, output, error: error ? { code: error.code, message: error.message } : null }
-    this.#parts.tell(id, status, error)
-    const node = this.#parts.plan.nodes.get(id)?.node
+    this.#deps.report(id, status, error)
+    const node = this.#deps.plan.nodes.get(id)?.node
     if (node && isFatal(node, end)) this.#failed ??= { node: id, error: error ?? { code: 'internal', message: '' } }
   }
 
-  #run(planned: PlannedNode, place: Omit<NodeScope, 'attempt'>): Promise<NodeEnd | Suspended> {
+  #run(planned: PlannedNode, scope: Omit<NodeScope, 'attempt'>): Promise<NodeEnd | Suspended> {
     return withAttempts(
       {
-        once: (node, at) => (node.node.type === 'map' ? this.#map(node, at) : this.#leaf(node, at)),
-        instead: (id, at) => this.#run(this.#held(id), at),
+        runOnce: (node, scope) => (node.node.type === 'map' ? this.#map(node, scope) : this.#attempt(node, scope)),
+        runFallback: (id, scope) => this.#run(this.#child(id), scope),
       },
       planned,
-      place,
+      scope,
     )
   }
 
   /** A map holds no place of its own: those of its items would wait for it. */
-  #map(planned: PlannedNode, place: NodeScope): Promise<Attempt> {
+  #map(planned: PlannedNode, scope: NodeScope): Promise<Attempt> {
     const node = planned.node as NodeOf<'map'>
-    return mapItems({ planned: { ...planned, node }, body: this.#held(node.node) }, place, {
-      run: (body, at) => this.#run(body, at),
+    return mapItems({ planned: { ...planned, node }, body: this.#child(node.node) }, scope, {
+      run: (body, scope) => this.#run(body, scope),
       // Within another it is part of that one's items.
-      came: (done, total) => planned.heldBy === undefined && this.#parts.progress(node.id, { done, total }),
+      onProgress: (done, total) => planned.parentId === undefined && this.#deps.progress(node.id, { done, total }),
     })
   }
 
-  #held(id: string): PlannedNode {
-    return this.#parts.plan.nodes.get(id) as PlannedNode
+  #child(id: string): PlannedNode {
+    return this.#deps.plan.nodes.get(id) as PlannedNode
   }
 
-  async #leaf(planned: PlannedNode, place: NodeScope): Promise<Attempt> {
-    while (this.#busy >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  async #attempt(planned: PlannedNode, scope: NodeScope): Promise<Attempt> {
+    while (this.#busy >= MAX_CONCURRENT_NODES) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#busy++
     try {
-      return await this.#parts.once(planned, place)
+      return await this.#deps.runOnce(planned, scope)
     } finally {
       this.#busy--
       this.#waiting.shift()?.()
@@ -166,7 +166,7 @@ export class GraphRun {
   }
 
   #output(): GraphEnd {
-    const { plan, input, run } = this.#parts
+    const { plan, input, run } = this.#deps
     if (plan.output) {
       const values = { input, nodes: this.#outputs, run: { id: run.runId, startedAt: run.startedAt.toISOString() } }
       try {
@@ -180,9 +180,9 @@ export class GraphRun {
         }
       }
     }
-    const given = plan.last.filter((id) => this.#ends.get(id)?.status !== 'skipped')
+    const lastIds = plan.last.filter((id) => this.#ends.get(id)?.status !== 'skipped')
     const outputOf = (id: string) => this.#ends.get(id)?.output ?? null
-    if (given.length === 1) return { status: 'completed', output: outputOf(given[0] as string) }
-    return { status: 'completed', output: Object.fromEntries(given.map((id) => [id, outputOf(id)])) }
+    if (lastIds.length === 1) return { status: 'completed', output: outputOf(lastIds[0] as string) }
+    return { status: 'completed', output: Object.fromEntries(lastIds.map((id) => [id, outputOf(id)])) }
   }
 }

@@ -4,13 +4,13 @@ import { approvalNode } from '../nodes/approval.ts'
 import { branchNode } from '../nodes/branch.ts'
 import { codeNode } from '../nodes/code.ts'
 import { toolNode } from '../nodes/tool.ts'
-import type { LeafDeps, NodeExecution } from './node-context.ts'
+import type { NodeDeps, NodeExecution } from './node-context.ts'
 import type { Attempt } from './node-result.ts'
 
-export function runNode(parts: LeafDeps, leaf: NodeExecution): Promise<Attempt> {
-  const { type } = leaf.planned.node
-  if (type === 'tool') return toolNode(parts, leaf)
-  if (type === 'agent') return agentNode(parts, leaf)
-  if (type === 'code') return codeNode(parts, leaf)
-  return type === 'branch' ? branchNode(parts, leaf) : approvalNode(parts, leaf)
+export function runNode(deps: NodeDeps, execution: NodeExecution): Promise<Attempt> {
+  const { type } = execution.planned.node
+  if (type === 'tool') return toolNode(deps, execution)
+  if (type === 'agent') return agentNode(deps, execution)
+  if (type === 'code') return codeNode(deps, execution)
+  return type === 'branch' ? branchNode(deps, execution) : approvalNode(deps, execution)
 }

@@ -18,10 +18,10 @@ const elsewhere = () => ({
 })
 /** As a process does that hears nothing of it: only what is stored. */
 const fromAfar = (runId: string, signal?: AbortSignal) => followRun(elsewhere(), { userId: 'ann', runId }, { signal })
-async function all(states: AsyncIterable<NodeState>): Promise<string[]> {
-  const told: string[] = []
-  for await (const state of states) told.push(wordsOf(state))
-  return told
+async function all(stream: AsyncIterable<NodeState>): Promise<string[]> {
+  const seen: string[] = []
+  for await (const state of stream) seen.push(wordsOf(state))
+  return seen
 }
 const wordsOf = ({ node, status, error, done, total }: NodeState) =>
   [
@@ -31,7 +31,7 @@ const wordsOf = ({ node, status, error, done, total }: NodeState) =>
     ...(total === undefined ? [] : [`${done}/${total}`]),
   ].join(' ')
 /** The last that was told of each node. */
-const lastTold = () => {
+const lastStates = () => {
   const last = new Map<string, string>()
   for (const event of world.events) if (event.type === 'run-node') last.set(event.node, wordsOf(event))
   return [...last.values()].sort()
@@ -83,7 +83,7 @@ describe('followRun from storage alone', () => {
       if (name.startsWith('a failure') || name.startsWith('a node') || name.includes('fails'))
         world.failing.set('get', name.includes('goes on') ? 2 : 1)
       const run = await world.run(nodes, { input: { n: 2 } })
-      expect((await all(fromAfar(run.id))).sort()).toEqual(lastTold())
+      expect((await all(fromAfar(run.id))).sort()).toEqual(lastStates())
     },
   )
 
@@ -93,12 +93,12 @@ describe('followRun from storage alone', () => {
     const definition = { name: 'w', nodes: CASES['tools in a row'] }
     const { id } = await world.host.workflows.start('ann', { definition })
     await expect.poll(() => world.made.length).toBe(2)
-    const told: string[] = []
+    const seen: string[] = []
     for await (const { node, status } of fromAfar(id)) {
-      told.push(`${node} ${status}`)
+      seen.push(`${node} ${status}`)
       if (node === 'b' && status === 'running') gate.resolve()
     }
-    expect(told).toEqual(['a completed', 'b running', 'b completed'])
+    expect(seen).toEqual(['a completed', 'b running', 'b completed'])
   })
 
   it('ends when its signal aborts and rejects another user', async () => {
@@ -121,8 +121,8 @@ describe('a followed map', () => {
   it('reports its own progress and no events for its inner nodes', async () => {
     world.failing.set('write', 1)
     const run = await world.run(nodes, { input: { list: [1, 2, 3] } })
-    const told = ['each queued', ...[0, 1, 2, 3].map((n) => `each running ${n}/3`), 'each completed 3/3']
-    expect([run.status, eventsOf('each')]).toEqual(['completed', told])
+    const seen = ['each queued', ...[0, 1, 2, 3].map((n) => `each running ${n}/3`), 'each completed 3/3']
+    expect([run.status, eventsOf('each')]).toEqual(['completed', seen])
     expect([eventsOf('one'), eventsOf('other')]).toEqual([[], []])
     expect(run.progress).toEqual({ each: { done: 3, total: 3 } })
     expect(await all(world.host.workflows.follow('ann', run.id))).toEqual(['each completed 3/3'])
@@ -158,12 +158,12 @@ describe('a followed map', () => {
     await expect.poll(() => eventsOf('each').at(-1)).toBe('each running 2/3')
     expect((await world.host.runs.get('ann', id)).progress).toEqual({ each: { done: 2, total: 3 } })
     const streams = [world.host.workflows.follow('ann', id), fromAfar(id)].map(async (states) => {
-      const told: string[] = []
+      const seen: string[] = []
       for await (const state of states) {
-        told.push(wordsOf(state))
-        if (told.length === 1) setTimeout(gate.resolve, 200)
+        seen.push(wordsOf(state))
+        if (seen.length === 1) setTimeout(gate.resolve, 200)
       }
-      return told
+      return seen
     })
     const [here, afar] = await Promise.all(streams)
     expect(here?.filter((one) => !one.includes('3/3'))).toEqual(['each running 2/3'])
@@ -192,14 +192,14 @@ describe('follow in the process of the run', () => {
     expect((await all(follow('ann', paused.id))).sort()).toEqual(['a paused', 'b completed'])
     const gate = Promise.withResolvers<void>()
     world.gates.set('ask_me', gate.promise)
-    const answered = world.answer(paused, 'allow')
+    const resumed = world.answer(paused, 'allow')
     await expect.poll(() => world.made.length).toBe(2)
-    const told: string[] = []
+    const seen: string[] = []
     for await (const { node, status } of follow('ann', paused.id)) {
-      told.push(`${node} ${status}`)
+      seen.push(`${node} ${status}`)
       gate.resolve()
     }
-    await answered
-    expect(told.sort()).toEqual(['a completed', 'a running', 'b completed', 'c completed', 'c queued', 'c running'])
+    await resumed
+    expect(seen.sort()).toEqual(['a completed', 'a running', 'b completed', 'c completed', 'c queued', 'c running'])
   })
 })

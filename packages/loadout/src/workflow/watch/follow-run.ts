@@ -43,22 +43,22 @@ const RANK: Readonly<Record<NodeState['status'], number>> = {
 
 /** Heard from the moment of the call on. */
 export function followRun(
-  parts: FollowDeps,
+  deps: FollowDeps,
   run: { userId: string; runId: string },
   options: FollowOptions,
 ): AsyncGenerator<NodeState, void> {
-  return new Followed(parts, run, options).states()
+  return new RunFollower(deps, run, options).states()
 }
 
-class Followed {
+class RunFollower {
   readonly #storage: Storage
   readonly #run: { userId: string; runId: string }
   readonly #processId: string
   readonly #signal: AbortSignal | undefined
-  readonly #isWhole: boolean
-  readonly #told = new Map<string, NodeState>()
-  readonly #heard: NodeState[]
-  readonly #unhear: () => void
+  readonly #hasHistory: boolean
+  readonly #reported = new Map<string, NodeState>()
+  readonly #queue: NodeState[]
+  readonly #unsubscribe: () => void
   #wake = () => {}
 
   constructor(
@@ -70,11 +70,11 @@ class Followed {
     this.#run = run
     this.#processId = presence.processId
     this.#signal = options.signal
-    this.#isWhole = options.before !== undefined
-    this.#heard = [...(options.before ?? [])]
-    this.#unhear = events.on('run-node', ({ type: _, userId, runId, ...state }) => {
+    this.#hasHistory = options.before !== undefined
+    this.#queue = [...(options.before ?? [])]
+    this.#unsubscribe = events.on('run-node', ({ type: _, userId, runId, ...state }) => {
       if (runId !== run.runId || userId !== run.userId) return
-      if (this.#heard.length < MAX_BEHIND) this.#heard.push(state)
+      if (this.#queue.length < MAX_BEHIND) this.#queue.push(state)
       this.#wake()
     })
   }
@@ -90,17 +90,17 @@ class Followed {
         const from = performance.now()
         const row = await this.#row()
         const isOver = isSuspended(row.status)
-        yield* this.#news()
+        yield* this.#drain()
         // Who works on it here tells more than is stored.
         const isHere = row.leaseOwner === this.#processId
-        if (isOver || !isHere || (isFirst && !this.#isWhole)) yield* this.#stored(row)
+        if (isOver || !isHere || (isFirst && !this.#hasHistory)) yield* this.#stored(row)
         if (isOver) return
         const pause = Math.max(LEAST_PAUSE_MS, PAUSE_SHARE * (performance.now() - from))
-        yield* this.#until(Promise.all([changed, rest(pause, signal)]))
+        yield* this.#until(Promise.all([changed, sleep(pause, signal)]))
       }
     } finally {
       left.abort()
-      this.#unhear()
+      this.#unsubscribe()
       changes.close()
     }
   }
@@ -113,13 +113,13 @@ class Followed {
       this.#wake()
     })
     while (!isOver) {
-      if (this.#heard.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
-      yield* this.#news()
+      if (this.#queue.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
+      yield* this.#drain()
     }
   }
 
-  *#news(): Generator<NodeState, void> {
-    for (let state = this.#heard.shift(); state; state = this.#heard.shift()) if (this.#isNew(state)) yield state
+  *#drain(): Generator<NodeState, void> {
+    for (let state = this.#queue.shift(); state; state = this.#queue.shift()) if (this.#isNew(state)) yield state
   }
 
   async *#stored(row: RunRow): AsyncGenerator<NodeState, void> {
@@ -137,14 +137,14 @@ class Followed {
   }
 
   #isNew(state: NodeState): boolean {
-    const before = this.#told.get(state.node)
+    const before = this.#reported.get(state.node)
     if (before?.status === state.status && !isFurther(state, before)) return false
-    this.#told.set(state.node, state)
+    this.#reported.set(state.node, state)
     return true
   }
 
   #isAhead(state: NodeState): boolean {
-    const before = this.#told.get(state.node)
+    const before = this.#reported.get(state.node)
     if (before === undefined || RANK[state.status] > RANK[before.status]) return true
     return state.status === 'running' && (before.status === 'paused' || isFurther(state, before))
   }
@@ -153,7 +153,7 @@ class Followed {
 /** More items of a map came to their end. */
 const isFurther = ({ done = 0 }: NodeState, before: NodeState) => done > (before.done ?? 0)
 
-const rest = (ms: number, signal: AbortSignal) =>
+const sleep = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, ms)
     signal.addEventListener(

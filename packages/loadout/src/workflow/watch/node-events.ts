@@ -11,35 +11,35 @@ import type { GraphDeps, NodeStatus, Progress } from '../run/run-graph.ts'
 /** A long map is told of in so many parts. */
 const MAX_PARTS = 200
 
-export interface NodeEvents extends Pick<GraphDeps, 'tell' | 'progress'> {
+export interface NodeEvents extends Pick<GraphDeps, 'report' | 'progress'> {
   /** It is being done, and not given out of the log. */
   onRunning(planned: PlannedNode): void
 }
 
-export function nodeTeller(events: Emitter, { userId, runId, log }: ActiveRun, { nodes }: Plan): NodeEvents {
-  const quiet = new Set<string>()
-  const came = new Map<string, Progress>()
+export function createNodeEvents(events: Emitter, { userId, runId, log }: ActiveRun, { nodes }: Plan): NodeEvents {
+  const replayed = new Set<string>()
+  const progressByNode = new Map<string, Progress>()
   const last = new Map<string, { status: NodeStatus; done: number }>()
-  const tell: GraphDeps['tell'] = (node, status, error) => {
-    if (status === 'queued' && (log.has(node) || log.has(`${node}[0]`))) quiet.add(node)
-    if (quiet.has(node)) return
-    const progress = came.get(node)
+  const report: GraphDeps['report'] = (node, status, error) => {
+    if (status === 'queued' && (log.has(node) || log.has(`${node}[0]`))) replayed.add(node)
+    if (replayed.has(node)) return
+    const progress = progressByNode.get(node)
     last.set(node, { status, done: progress?.done ?? 0 })
     const about = error ? { error: toPublicError(error) } : {}
     events.emit({ type: 'run-node', userId, runId, node, status, ...about, ...progress })
   }
   return {
-    tell,
+    report,
     progress: (node, progress) => {
-      came.set(node, progress)
+      progressByNode.set(node, progress)
       const before = last.get(node)
       const isDue = before?.status !== 'running' || progress.done - before.done >= partOf(progress)
-      if (isDue) tell(node, 'running')
+      if (isDue) report(node, 'running')
     },
     onRunning: (planned) => {
       const { id } = ownerOf(planned, nodes).node
-      const isTold = !quiet.delete(id) && last.get(id)?.status === 'running'
-      if (!isTold) tell(id, 'running')
+      const isReported = !replayed.delete(id) && last.get(id)?.status === 'running'
+      if (!isReported) report(id, 'running')
     },
   }
 }
@@ -48,6 +48,6 @@ const partOf = ({ total }: Progress) => Math.ceil(total / MAX_PARTS)
 
 /** The node of the workflow that runs it, or it itself. */
 function ownerOf(planned: PlannedNode, nodes: Plan['nodes']): PlannedNode {
-  const owner = planned.heldBy === undefined ? undefined : nodes.get(planned.heldBy)
+  const owner = planned.parentId === undefined ? undefined : nodes.get(planned.parentId)
   return owner ? ownerOf(owner, nodes) : planned
 }

@@ -7,7 +7,7 @@ import { type PublicError, toPublicError } from '../../runs/run-rows.ts'
 import { stepName } from '../../runs/step-log.ts'
 import type { RunRow, RunView, StepRow } from '../../schema/records/run.ts'
 import { planOf } from '../definition/read-definition.ts'
-import type { LeafDeps } from '../run/node-context.ts'
+import type { NodeDeps } from '../run/node-context.ts'
 import { GraphRun, type NodeStatus, type Progress } from '../run/run-graph.ts'
 import { runNode } from '../run/run-node.ts'
 import type { RunSnapshot } from '../run-snapshot.ts'
@@ -23,7 +23,7 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
   const { definition, input } = row.inputJson as unknown as RunSnapshot
   const rows = new Map(steps.map((step) => [stepName(step.key), step]))
   const states = new Map<string, NodeState>()
-  const came = new Map<string, Progress>()
+  const progressByNode = new Map<string, Progress>()
   const { runId, userId, createdAt: startedAt } = row
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
   const { signal } = new AbortController()
@@ -32,16 +32,18 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
     plan: planOf(definition),
     run,
     input,
-    tell: (node, status, error) =>
+    report: (node, status, error) =>
       states.set(node, { node, status, ...(error ? { error: toPublicError(error) } : {}) }),
-    progress: (node, progress) => came.set(node, progress),
-    once: (planned, place) => runNode({ ...NOTHING, run }, { planned, place }),
+    progress: (node, progress) => progressByNode.set(node, progress),
+    runOnce: (planned, scope) => runNode({ ...NO_DEPS, run }, { planned, scope }),
   })
   // What the log does not fit has been told by who works on it.
   await graph.go().catch(() => {})
   return [...states.values()].flatMap((state) => {
-    const known = { ...state, ...came.get(state.node) }
-    return known.status === 'paused' ? withoutEnd(row, stepsOf(steps, known.node), known) : [known]
+    const withProgress = { ...state, ...progressByNode.get(state.node) }
+    return withProgress.status === 'paused'
+      ? withoutEnd(row, stepsOf(steps, withProgress.node), withProgress)
+      : [withProgress]
   })
 }
 
@@ -59,8 +61,8 @@ export async function progressOf(row: RunRow, steps: readonly StepRow[]): Promis
 /** One that the log has no end of, by how the run is. */
 function withoutEnd({ status }: RunRow, steps: readonly StepRow[], state: NodeState): NodeState[] {
   const waits = steps.some((step) => step.status === 'paused' || step.status === 'outcome-unknown')
-  const standing = STANDING[status]
-  if (standing) return [{ ...state, status: standing(waits) }]
+  const statusOf = UNFINISHED[status]
+  if (statusOf) return [{ ...state, status: statusOf(waits) }]
   // All that was ready had begun. Of one that failed, what the log does not know may not have.
   if (status !== 'cancelled' && (status !== 'failed' || steps.length === 0)) return []
   const error = toPublicError({ code: 'cancelled', message: 'The run was over before it came to its end.' })
@@ -68,7 +70,7 @@ function withoutEnd({ status }: RunRow, steps: readonly StepRow[], state: NodeSt
 }
 
 /** What a node is of a run that is not over; `waits`: somebody must answer for it. */
-const STANDING: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatus>> = {
+const UNFINISHED: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatus>> = {
   queued: (isWaiting) => (isWaiting ? 'paused' : 'queued'),
   running: (isWaiting) => (isWaiting ? 'paused' : 'running'),
   paused: () => 'paused',
@@ -78,22 +80,22 @@ const STANDING: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatus>
 /** Of it, of an item or an attempt of it, or of what is done within it. */
 const stepsOf = (steps: readonly StepRow[], node: string): StepRow[] =>
   steps.filter(({ key }) => {
-    const place = stepName(key)
-    return place === node || (place.startsWith(node) && '@[!/'.includes(place.charAt(node.length)))
+    const path = stepName(key)
+    return path === node || (path.startsWith(node) && '@[!/'.includes(path.charAt(node.length)))
   })
 
 function readOnly(rows: ReadonlyMap<string, StepRow>): RunLog {
   const within = (prefix: string): RunLog => ({
     recorded: 0,
     unasked: 0,
-    has: (place) => rows.has(`${prefix}${place}`),
-    within: (place) => within(`${prefix}${place}/`),
-    async step({ place, seq, key }): Promise<StepOutcome> {
-      const at = `${prefix}${place ?? seq}`
+    has: (path) => rows.has(`${prefix}${path}`),
+    within: (path) => within(`${prefix}${path}/`),
+    async step({ path, seq, key }): Promise<StepOutcome> {
+      const at = `${prefix}${path ?? seq}`
       const row = rows.get(at)
       if (row?.key !== `${at} ${key}` || (row.status !== 'completed' && row.status !== 'failed'))
-        return { stands: 'paused' }
-      const { result } = row.resultJson as { result: Exclude<StepOutcome, { stands: unknown }> }
+        return { suspended: 'paused' }
+      const { result } = row.resultJson as { result: Exclude<StepOutcome, { suspended: unknown }> }
       // Long ago: nothing is waited for before it would be tried again.
       return { ...result, at: 0 }
     },
@@ -106,7 +108,7 @@ const never = () => {
 }
 
 /** Nodes are only read: none of this is asked for anything. */
-const NOTHING: Omit<LeafDeps, 'run'> = {
+const NO_DEPS: Omit<NodeDeps, 'run'> = {
   invocation: {
     loadout: { tools: [], entries: [], toolkits: [], droppedToolkits: [], tokens: 0 },
     call: never,

@@ -10,7 +10,7 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
       request: name,
       execute: () => later(ms).then(() => ({ value: made.push(name) > 0 ? name : '' })),
     })
-    const named = (place: string) => ({ place, key: 'k#', kind: 'call', repeatable: false })
+    const named = (path: string) => ({ path, key: 'k#', kind: 'call', repeatable: false })
     const within = async ({ log }: ActiveRun, ms: number) => {
       const inner = log.within('code')
       const seen: unknown[] = []
@@ -34,9 +34,9 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
       ])
       const inside = await run.log.step(
         { ...named('outer'), repeatable: true },
-        { request: 'o', execute: async () => ({ stands: 'paused' }) },
+        { request: 'o', execute: async () => ({ suspended: 'paused' }) },
       )
-      return done([a, b].map((result) => 'value' in result && result.value).concat(seen as never, 'stands' in inside))
+      return done([a, b].map((result) => 'value' in result && result.value).concat(seen as never, 'suspended' in inside))
     })
     await second.engine.open()
     const run = await second.engine.settled('ann', id)
@@ -48,10 +48,10 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
   'a run reuses completed steps of another run and does not repeat them': async (make) => {
     const made: string[] = []
     const { engine } = await make(async ({ log }) => {
-      for (const place of ['a', 'b'])
+      for (const path of ['a', 'b'])
         await log.step(
-          { place, key: 'k#', kind: 'call', repeatable: false },
-          { request: place, execute: async () => ({ value: made.push(place) }) },
+          { path, key: 'k#', kind: 'call', repeatable: false },
+          { request: path, execute: async () => ({ value: made.push(path) }) },
         )
       return done(made)
     })

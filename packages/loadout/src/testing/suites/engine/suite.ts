@@ -156,7 +156,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
           return { pause: { approvalId: approvalId ?? 'q1', until } }
         },
       })
-      return 'stands' in answer ? { status: 'paused' } : done([before, answer].length)
+      return 'suspended' in answer ? { status: 'paused' } : done([before, answer].length)
     }
     const first = await make(work, resolvedApprovals)
     const { id } = await first.engine.start(START)
@@ -181,7 +181,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
         execute: async ({ approvalId }) =>
           approvalId ? { value: 1 } : { pause: { approvalId: 'q', until: new Date(Date.now() + 60_000) } },
       })
-      if (!('stands' in answer)) return done(1)
+      if (!('suspended' in answer)) return done(1)
       resolvedApprovals.add('q')
       await engine.wake('ann', runId)
       return { status: 'paused' }
@@ -271,7 +271,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
 
 /** Run result for the outcome of a step. */
 function toRunEnd(answer: Awaited<ReturnType<ActiveRun['log']['step']>>): RunEnd {
-  if ('stands' in answer) return { status: answer.stands }
+  if ('suspended' in answer) return { status: answer.suspended }
   check('value' in answer, 'a value')
   return done(answer.value)
 }
