@@ -36,7 +36,9 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
         { ...named('outer'), repeatable: true },
         { request: 'o', execute: async () => ({ suspended: 'paused' }) },
       )
-      return done([a, b].map((result) => 'value' in result && result.value).concat(seen as never, 'suspended' in inside))
+      return done(
+        [a, b].map((result) => 'value' in result && result.value).concat(seen as never, 'suspended' in inside),
+      )
     })
     await second.engine.open()
     const run = await second.engine.settled('ann', id)
