@@ -1,12 +1,11 @@
 /**
- * The contract of what runs an agent node: a model with tools, until it has an answer. What holds of whoever fulfils it:
+ * Contract of an agent: a model that calls tools until it has an answer. Every implementation guarantees:
  *
- * - A tool is called by `call`, or through what `resolve` gives, and in no other way. Each call is a step: made once, whatever
- *   happens to the process. `search_tools` is one: what it found is found again where the agent is run again.
- * - What a model says is kept by `remember`, in the order in which it is asked: an agent that goes on after a crash, or
- *   after a person answered, is run from its beginning and hears the same again. An agent that then asks for other calls than
- *   it asked for before is stopped (`run-drift`) before it makes one.
- * - Where a call must wait for a person, `call` rejects and `signal` is aborted: the agent ends, whatever it gives.
+ * - Tools are called only through `call` or the selection that `resolve` returns. Each call, including `search_tools`,
+ *   is a step and runs once, even across crashes.
+ * - Model replies go through `remember`, in order. After a crash or an approval the agent restarts and receives the
+ *   same replies. An agent that then requests different calls fails with `run-drift` before it makes one.
+ * - When a call needs an approval, `call` rejects and `signal` aborts; the agent's result is ignored.
  */
 import type { CallOutcome } from '../calls/call.ts'
 import type { NamedCall } from '../calls/call-by-name.ts'
@@ -17,9 +16,9 @@ import type { Json, JsonObject } from '../schema/json.ts'
 import type { ResolveOptions } from '../schema/toolkit/selection.ts'
 
 export interface AgentCall extends Pick<NamedCall, 'visibleRefs' | 'prompt'> {
-  /** The model's own id of the call: the same call has the same id when the agent is run again. */
+  /** The model's ID of the call; it is the same when the agent runs again. */
   id: string
-  /** A model's name or a ref. */
+  /** Model name or ref of the tool. */
   name: string
   arguments: JsonObject
 }
@@ -29,37 +28,37 @@ export interface AgentRequest {
   threadId: string | undefined
   runId: string
   node: string
-  /** `provider:model`; the host's own where it is not named. */
+  /** `provider:model`. @default the host's model */
   model: string | undefined
   system: string | undefined
   prompt: string
-  /** JSON Schema of the answer; text where there is none. */
+  /** JSON Schema of the output; undefined for text. */
   output: JsonObject | undefined
-  /** How often the model may be asked. */
+  /** Max model requests. */
   maxSteps: number
-  /** Tokens in all, of what the model is sent and of what it says. */
+  /** Max input and output tokens together. */
   budget: number | undefined
-  /** The tools that it may call. */
+  /** Tools that the agent may call. */
   loadout: Loadout
   signal: AbortSignal
-  /** What a model is shown of them at first: tools that the node names one by one, and of the rest what the prompt needs. */
+  /** Selects the tools for the model: those that the node names, and of the rest those that match the prompt. */
   resolve(options: ResolveOptions): Promise<Selection>
   call(call: AgentCall): Promise<CallOutcome>
-  /** Tells what was used as it goes: where it has no answer in the end, that is what it cost. */
+  /** Reports usage while the agent runs, so that a failed agent is charged too. */
   spend(usage: Readonly<Record<string, number>>): void
-  /** Asks, or gives what was answered before. `name` is the same for the same question: `model-0`. */
+  /** Calls `ask`, or returns the stored reply. The same request has the same `name`, such as `model-0`. */
   remember<T extends Json>(name: string, ask: () => Promise<T>): Promise<T>
 }
 
 export interface AgentResult {
   output: Json
-  /** Numbers that are added up over the run: `inputTokens`, `outputTokens`. */
+  /** Numbers that the run sums up: `inputTokens`, `outputTokens`. */
   usage?: Readonly<Record<string, number>> | undefined
-  /** What did not go as it could have: the run tells it. */
+  /** Warnings that the run reports. */
   warnings?: readonly string[] | undefined
 }
 
-/** The most that one agent may take, whatever its node asks for. */
+/** Operator limits for one agent; a node cannot exceed them. */
 export interface AgentCeiling {
   maxSteps?: number | undefined
   budget?: number | undefined
@@ -67,8 +66,11 @@ export interface AgentCeiling {
 
 export interface Agent {
   (request: AgentRequest): Promise<AgentResult>
-  /** What keeps a model from being asked: one that is not named, or has no key. Nothing is sent to find out. @default not known */
+  /**
+   * Reports why a model cannot be used, such as an unknown name or a missing key. Sends no request. @default not
+   * checked
+   */
   problem?(userId: string, model: string | undefined): Promise<HostError | undefined>
-  /** What the operator allows, as it is now. @default not known */
+  /** Current operator limits. @default none */
   ceiling?(): Promise<AgentCeiling>
 }

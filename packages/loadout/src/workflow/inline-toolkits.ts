@@ -1,4 +1,4 @@
-/** Toolkits that a call brings: read once, before anything is begun. What is wrong with them is told at the field that the caller sent. */
+/** Reads the inline toolkits of a call once, before the run starts. Errors name the field that the caller sent. */
 import type { Catalog } from '../catalog/catalog.ts'
 import { createExecutionContext, type ExecutionContext } from '../context.ts'
 import { type FieldError, HostError } from '../errors.ts'
@@ -18,7 +18,7 @@ export interface InlineInput {
 
 export type InlineToolkits = ExecutionContext['toolkits']
 
-/** Every problem of every one of them at once. */
+/** Returns all problems of all toolkits at once. */
 export function readInlineToolkits({ principal, mcpServers = {}, rules }: InlineInput): {
   toolkits: InlineToolkits
   errors: readonly FieldError[]
@@ -37,13 +37,13 @@ export function readInlineToolkits({ principal, mcpServers = {}, rules }: Inline
   }
 }
 
-/** A context has toolkits; who calls sends `mcpServers`. */
+/** `createExecutionContext` reports `toolkits`; callers send `mcpServers`. */
 const withSentPath = ({ path, message }: FieldError): FieldError => ({
   path: path.replace(/^toolkits(?=\.|$)/, 'mcpServers'),
   message,
 })
 
-/** What a run would bring, and the tools of it that were seen before: no server is looked at. */
+/** Inline toolkits of a future run with their cached tools; connects to no server. */
 export async function previewInlineToolkits(
   { catalog }: { catalog: Pick<Catalog, 'tools'> },
   userId: string,

@@ -1,4 +1,4 @@
-/** What is kept of a run's beginning, so that it goes on in any process: the definition itself, and what the call brought. */
+/** Snapshot stored when a run starts (definition, inline toolkits), so that any process can resume it. */
 import type { ExecutionContext } from '../context.ts'
 import { createExecutionContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
@@ -14,16 +14,16 @@ import type { Storage } from '../storage/storage.ts'
 
 export interface RunSnapshot {
   definition: WorkflowDefinition
-  /** Of which stored one it is. */
+  /** The stored workflow and version that the definition comes from. */
   workflow?: { id: string; version: number } | undefined
   input: Json
   principal: PrincipalInput
   rules?: readonly PolicyRuleInput[] | undefined
-  /** How many steps it took over from another run. */
+  /** Number of steps reused from another run. */
   taken?: number | undefined
-  /** Toolkits of the call whose transports the app built, by name: the process that began it has them, and no other. */
+  /** Names of inline toolkits with app-built transports; only the starting process has those. */
   transports?: readonly string[] | undefined
-  /** Toolkits of the call, with their secrets: sealed, and gone once the run is over. */
+  /** Inline toolkits with their secrets, encrypted; deleted when the run ends. */
   toolkits?: { field: string; envelope: Envelope } | undefined
 }
 
@@ -41,7 +41,7 @@ export async function sealToolkits(
   return { field, envelope: await credentials.seal(addressOf(userId, field), JSON.stringify(toolkits)) }
 }
 
-/** Toolkits of runs that are not over. */
+/** Encrypted inline toolkits of unfinished runs, for key rotation. */
 export const encryptedToolkits: EncryptedCollection = async (tx, page) =>
   (await tx.list('runs', { ...page, where: { kind: 'workflow' } })).map((row) => {
     const sealedToolkits = row.inputJson.toolkits as RunSnapshot['toolkits']
@@ -61,7 +61,7 @@ export const encryptedToolkits: EncryptedCollection = async (tx, page) =>
         )
           return false
         const toolkits = { ...currentToolkits, envelope: { ...currentToolkits.envelope, ...wrapping } }
-        // Whoever ends it takes them away, and changes its state before.
+        // Ending a run changes its status before it deletes the toolkits, so `where` detects that.
         const change = {
           set: { inputJson: { ...currentRow.inputJson, toolkits } },
           where: { status: currentRow.status },
@@ -71,7 +71,7 @@ export const encryptedToolkits: EncryptedCollection = async (tx, page) =>
     }
   })
 
-/** The context of a run that goes on. */
+/** Restores the execution context of a resumed run. */
 export async function restoreContext(
   credentials: Sealer,
   run: ActiveRun,
@@ -91,7 +91,7 @@ export async function restoreContext(
   })
 }
 
-/** The run is over: what the call brought is of no use any more, and its secrets least of all. */
+/** Deletes the inline toolkits and their secrets when the run ends. */
 export async function forgetToolkits(
   storage: Storage,
   { userId, runId }: { userId: string; runId: string },

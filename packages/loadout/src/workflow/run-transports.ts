@@ -1,4 +1,4 @@
-/** Transports that the app built for single runs: kept in this process alone, stored nowhere, and let go with their run. */
+/** Holds app-built transports of runs in this process only; they are never stored and are removed with their run. */
 import type { Transports } from '../loadout/setup/find-toolkits.ts'
 
 export type { Transports }
@@ -9,7 +9,7 @@ export interface RunTransports {
   forget(runId: string): void
 }
 
-/** Runs that were cancelled while they waited never come back for theirs: the oldest go. */
+/** Runs cancelled while paused never remove their transports, so the oldest are evicted. */
 const MAX_RUNS = 10_000
 
 export function createRunTransports(): RunTransports {

@@ -1,4 +1,6 @@
-/** From a workflow to a run of it: checked, sealed, and stored before anything is done. */
+/**
+ * Starts runs of workflows: input and inline toolkits are validated and the snapshot is stored before any step runs.
+ */
 
 import { newRow, reserveKey, withIdempotencyKey } from '../calls/records/idempotency.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
@@ -22,31 +24,31 @@ import { type RunSnapshot, sealToolkits } from './run-snapshot.ts'
 import type { RunTransports, Transports } from './run-transports.ts'
 
 export type WhichWorkflow =
-  /** As it is now. */
+  /** The latest version. */
   { workflowId: string } | { workflowVersionId: string } | { definition: unknown }
 
 export interface StartOptions {
   input?: Json | undefined
-  /** Who runs it. @default a session of the user */
+  /** Principal of the run. @default a session of the user */
   principal?: PrincipalInput | undefined
   threadId?: string | undefined
-  /** Toolkits of this run alone, by name, in any spelling. They go before what is stored. */
+  /** Inline toolkits of this run, by name, in any supported format. They take precedence over stored toolkits. */
   mcpServers?: Record<string, unknown> | undefined
   /**
-   * Transports that the app built, by the name of their toolkit; each is asked for one when it connects. They are stored nowhere:
-   * a run that goes on in another process has none of them, and says so.
+   * App-built transports by toolkit name; each connection calls one. They are not stored: a run that resumes in another
+   * process fails with an error that says so.
    */
   transports?: Transports | undefined
-  /** Rules of this run alone. They only tighten. */
+  /** Policy rules of this run. They can only tighten the policy. */
   rules?: readonly PolicyRuleInput[] | undefined
-  /** The same key is the same run, for a day: it is started once. `conflict` where it was asked for something else. */
+  /** Idempotency key, valid for a day: the same key returns the same run. `conflict` if the request differs. */
   idempotencyKey?: string | undefined
   signal?: AbortSignal | undefined
 }
 
 export interface RerunOptions
   extends Pick<StartOptions, 'principal' | 'mcpServers' | 'transports' | 'idempotencyKey' | 'signal'> {
-  /** The node that is done again, with all that waits for it. */
+  /** First node that runs again, with all nodes that depend on it. */
   from: string
 }
 
@@ -57,7 +59,7 @@ export interface StartDeps {
   transports: Pick<RunTransports, 'set' | 'forget'>
 }
 
-/** The workflow that is meant; one that is not stored has neither a version nor an id. */
+/** The resolved workflow; one that is not stored has no version and no ID. */
 export interface ResolvedWorkflow {
   plan: Plan
   workflowVersionId: string | undefined
@@ -66,7 +68,7 @@ export interface ResolvedWorkflow {
 
 const MAX_STEPS = 100_000
 
-/** Which one is meant, as it was asked for, and what that is. */
+/** The requested workflow and a function that resolves it. */
 export interface WorkflowTarget {
   userId: string
   which: WhichWorkflow
@@ -106,7 +108,7 @@ interface IdempotentStart extends Pick<RunKey, 'userId' | 'threadId'> {
   request: unknown
 }
 
-/** Begins what is asked for; or gives the run that its key has. What cannot be begun claims no key. */
+/** Starts the run, or returns the run of the same idempotency key. An invalid request reserves no key. */
 async function startOnce(
   deps: StartDeps,
   { request, ...about }: IdempotentStart,
@@ -121,7 +123,7 @@ async function startOnce(
   if (existingRun) return existingRun
   const prepared = await prepare()
   const runId = await claimRun(deps.storage, key, request)
-  // Two with one key at once: one of them began it.
+  // Two requests with one key race: only one of them starts the run.
   return (
     (await get(runId)) ??
     startPrepared(deps, userId, { ...prepared, runId }).catch((error: unknown) => {
@@ -136,7 +138,7 @@ const unless = (code: HostError['code']) => (error: unknown) => {
   return undefined
 }
 
-/** A new run of the same, that takes over what was completed before a node. What the first one brought is not kept. */
+/** Starts a new run that reuses the steps completed before a node. Inline toolkits of the first run are not kept. */
 export async function rerunWorkflow(
   deps: StartDeps,
   { userId, runId }: { userId: string; runId: string },
@@ -176,12 +178,12 @@ function fromProblems({ nodes }: Plan, from: string): FieldError[] {
   return [{ path: 'from', message: `must be a node of the workflow: ${nodeIds.slice(0, 50).join(', ')}` }]
 }
 
-/** What is wrong with a call is told together, before anything of it is kept. */
+/** Reports all problems together, before anything is stored. */
 function refuse(problems: readonly FieldError[]): void {
   if (problems.length > 0) throw invalidFields(problems)
 }
 
-/** What it does, or nobody knows of, must not be done beside it. */
+/** A rerun must not repeat work that is running or whose outcome is unknown. */
 const notOver = (status: string) =>
   new HostError('conflict', {
     detail: `The run is not over: it is '${status}'.`,
@@ -222,7 +224,7 @@ async function startPrepared(deps: StartDeps, userId: string, prepared: Prepared
   })
 }
 
-/** What is left out and has a default has that. */
+/** Fills in the defaults of the input schema. */
 function withDefaults({ input: schema }: WorkflowDefinition, input: Json): Json {
   const properties = (schema.properties ?? {}) as Record<string, { default?: Json }>
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
@@ -243,21 +245,21 @@ function defaultsOf(properties: Record<string, { default?: Json }>): JsonObject 
   return Object.fromEntries(withDefault.map(([name, property]) => [name, property.default]))
 }
 
-/** One key is one run: the key has its place among those of the user's calls, with the id of the run that is to be. */
+/** Idempotency key of a run. It shares the key space of the user's calls and stores the ID of the future run. */
 export interface RunKey {
   userId: string
   threadId: string | undefined
   idempotencyKey: string
 }
 
-/** The id of the run that has this key, whether or not it began yet. */
+/** ID of the run that owns this key, started or not. */
 export async function claimRun(storage: Storage, key: RunKey, runRequest: unknown): Promise<string> {
   const row = await rowOf(key, runRequest)
   const before = await reserveKey(storage, row)
   return before?.runId ?? (row.runId as string)
 }
 
-/** The same, where it was claimed before. */
+/** ID of the run that owns this key, if a request reserved it before. */
 export async function claimedRun(storage: Storage, key: RunKey, runRequest: unknown): Promise<string | undefined> {
   const where = { userId: key.userId, dedupeKey: key.idempotencyKey }
   const [row] = await storage.transaction({ userId: key.userId }, (tx) => tx.list('calls', { where }))
@@ -266,11 +268,11 @@ export async function claimedRun(storage: Storage, key: RunKey, runRequest: unkn
 
 async function rowOf({ userId, threadId, idempotencyKey }: RunKey, runRequest: unknown): Promise<CallRow> {
   const caller = { type: 'workflow' as const }
-  // What was asked, and not what that means today: a workflow changes, and who asks may come by another way.
+  // Hash the request, not the resolved workflow, which can change between two requests.
   const args = { asked: JSON.parse(JSON.stringify(runRequest)) as Json }
   const runId = newId('run')
   const request = { userId, threadId, runId, toolkit: 'workflow', tool: 'invoke', arguments: args, caller }
   const row = await withIdempotencyKey(newRow(request, { processId: '' }), idempotencyKey, request)
-  // It is no call that somebody makes: nothing of it ends with a process.
+  // The row is complete from the start, so it never counts as an orphaned call.
   return { ...row, status: 'ok', outcomeJson: { status: 'ok', content: [] }, finishedAt: row.createdAt }
 }

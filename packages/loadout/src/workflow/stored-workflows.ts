@@ -1,31 +1,31 @@
-/** Workflows as they are stored. A save makes a version, which is never changed. */
+/** Stores workflows. Each save creates an immutable version. */
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import { type JsonObject, sameJson } from '../schema/json.ts'
 import type { WorkflowDefinition, WorkflowRow, WorkflowVersionRow, WorkflowView } from '../schema/records/workflow.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 
-/** By id; with `baseVersion` only where that is still the newest, so that nobody saves over what they have not seen. */
+/** Workflow ID; with `baseVersion` the save fails with `conflict` unless that is the latest version. */
 export type WorkflowToSave = string | { id: string; baseVersion?: number | undefined }
 
 export interface StoredWorkflows {
   create(userId: string, definition: WorkflowDefinition): Promise<WorkflowView>
   update(userId: string, workflow: WorkflowToSave, definition: WorkflowDefinition): Promise<WorkflowView>
   list(userId: string, page?: { cursor?: string | undefined; limit?: number | undefined }): Promise<WorkflowView[]>
-  /** As it is now, or as it was. */
+  /** Returns the latest version or the given one. */
   get(userId: string, workflowId: string, version?: number): Promise<WorkflowView>
   byVersion(userId: string, workflowVersionId: string): Promise<WorkflowView>
-  /** The newest first. */
+  /** Latest first. */
   versions(userId: string, workflowId: string): Promise<WorkflowView[]>
   delete(userId: string, workflowId: string): Promise<void>
 }
 
 const PAGE = 100
 const MAX_VERSIONS = 10_000
-/** Two who save at once: the later one looks again. */
+/** Concurrent saves of one workflow conflict; the later one retries. */
 const TRIES = 5
 
-/** `tell` is called once one is saved or gone. */
+/** Calls `onChange` after each save and delete. */
 export function createStoredWorkflows(
   storage: Storage,
   onChange: (userId: string, workflowId: string) => void,
@@ -138,7 +138,7 @@ async function versionsOf(tx: Transaction, { userId, workflowId }: WorkflowRow):
   return versions.sort((a, b) => b.version - a.version)
 }
 
-/** Ids are in the order of their birth, and so are versions. */
+/** Version IDs sort by creation time. */
 async function latest(tx: Transaction, { userId, workflowId }: WorkflowRow): Promise<WorkflowVersionRow> {
   const [version] = await tx.list('workflowVersions', { where: { userId, workflowId }, order: 'desc', limit: 1 })
   if (!version) throw noWorkflow()
@@ -147,7 +147,7 @@ async function latest(tx: Transaction, { userId, workflowId }: WorkflowRow): Pro
 
 const TAKEN = 'Choose another name, or change that workflow.'
 const SAVED_SINCE = 'Look at the newest version, then save again on top of it.'
-/** What looking again would not change. */
+/** Conflicts that a retry cannot resolve. */
 const isFinal = ({ action }: HostError) => action === TAKEN || action === SAVED_SINCE
 
 const savedSince = (version: number, baseVersion: number) =>

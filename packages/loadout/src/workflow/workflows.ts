@@ -1,4 +1,4 @@
-/** Workflows, as an app and a server see them: stored, checked, and run. What is wrong with one is told all at once. */
+/** Workflow API: store, validate, check and run workflows. Validation reports all problems at once. */
 
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -27,25 +27,28 @@ import type { NodeState } from './watch/node-states.ts'
 
 export type { WhichWorkflow }
 
-/** As a run would be started. */
+/** Scope of the run to check. */
 export type CheckScope = Pick<StartOptions, 'threadId' | 'mcpServers'>
 
 export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versions' | 'delete'> {
-  /** `conflict` where the name is taken; `invalid-input` with every problem of the definition. */
+  /** `conflict` if the name is taken; `invalid-input` with all problems of the definition. */
   create(userId: string, definition: unknown): Promise<WorkflowView>
-  /** Makes the next version, where anything changed; `conflict` where it is not on top of the one that was expected. */
+  /** Creates the next version if the definition changed; `conflict` if `baseVersion` is not the latest. */
   update(userId: string, workflow: WorkflowToSave, definition: unknown): Promise<WorkflowView>
-  /** What is wrong with a definition; nothing where it may be saved. */
+  /** Returns the problems of a definition, or undefined if it is valid. */
   validate(userId: string, definition: unknown): Promise<HostError | undefined>
-  /** What would stop a run of it now. It calls no tool and starts no server. */
+  /** Preflight check: reports what would stop a run now. Calls no tool and starts no server. */
   check(userId: string, which: WhichWorkflow, scope?: CheckScope): Promise<Preflight>
-  /** Starts a run, which looks ahead itself; `host.runs` tells what becomes of it. */
+  /** Starts a run, which runs the preflight check itself. `host.runs` reports its progress. */
   start(userId: string, options: WhichWorkflow & StartOptions): Promise<RunView>
-  /** The same, until it is over or stands. */
+  /** Starts a run and waits until it finishes or pauses. */
   run(userId: string, options: WhichWorkflow & StartOptions): Promise<RunView>
-  /** A run as its nodes go, whichever process works on it: first what has happened, then each change, until it stands. */
+  /**
+   * Streams the node states of a run from any process: first the current states, then each change, until the run
+   * finishes or pauses.
+   */
   follow(userId: string, runId: string, options?: FollowOptions): AsyncIterable<NodeState>
-  /** A new run of the same, that takes over what was completed before a node. */
+  /** Starts a new run that reuses the steps completed before a node. */
   rerun(userId: string, runId: string, options: RerunOptions): Promise<RunView>
 }
 
@@ -62,7 +65,7 @@ export function createWorkflows(deps: WorkflowDeps): Workflows {
   )
   const readPlan = (userId: string, definition: unknown) => checkDefinition(deps, userId, definition)
   const find = async (userId: string, which: WhichWorkflow): Promise<ResolvedWorkflow> => {
-    // What is not saved may name toolkits that the call brings: whether they are there is seen before it runs.
+    // An unsaved definition may name inline toolkits; preflight checks that they exist.
     if ('definition' in which) return { plan: planOf(which.definition), workflowVersionId: undefined }
     const view = await ('workflowId' in which
       ? stored.get(userId, which.workflowId)
@@ -79,7 +82,7 @@ export function createWorkflows(deps: WorkflowDeps): Workflows {
     delete: stored.delete,
     create: async (userId, definition) => stored.create(userId, (await readPlan(userId, definition)).definition),
     update: async (userId, workflow, definition) => {
-      // Whose it is comes first: what is wrong with it is told to its owner alone.
+      // Check ownership first, so that only the owner sees validation errors.
       await stored.get(userId, typeof workflow === 'string' ? workflow : workflow.id)
       return stored.update(userId, workflow, (await readPlan(userId, definition)).definition)
     },

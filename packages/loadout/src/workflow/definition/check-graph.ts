@@ -1,4 +1,4 @@
-/** How nodes hang together: what is named is there, nothing waits for itself, and everything can be reached. */
+/** Checks the graph of a definition: referenced nodes exist, there are no cycles, and every node is reachable. */
 
 import type { FieldError } from '../../errors.ts'
 import type { Json } from '../../schema/json.ts'
@@ -35,7 +35,7 @@ function afterProblems({ node, index }: PlannedNode, planned: Planned, ids: Read
   })
 }
 
-/** What a map or an error runs belongs to it alone. */
+/** A node that a map or `onError` runs belongs to that node only. */
 function childProblems({ node, index }: PlannedNode, planned: Planned, ids: ReadonlySet<string>): FieldError[] {
   return childNodes(node).flatMap(({ id, field }) => {
     const report = (message: string) => [
@@ -98,7 +98,7 @@ function waitProblems(planned: Planned): FieldError[] {
   ]
 }
 
-/** What only a condition that never holds would choose. */
+/** Nodes behind a branch whose constant condition never chooses them. */
 function neverProblems(planned: Planned): FieldError[] {
   const fixed = new Map<string, boolean>()
   for (const [id, { node, texts }] of planned) {
@@ -117,7 +117,7 @@ function neverProblems(planned: Planned): FieldError[] {
   )
 }
 
-/** What is on one side of a branch, and waits for nothing but the other side: it is skipped, whichever is chosen. */
+/** Nodes on one side of a branch that depend only on the other side: they are always skipped. */
 function otherSideProblems(planned: Planned): FieldError[] {
   const only = (id: string) => {
     const { chosenBy = [] } = planned.get(id) ?? {}
@@ -137,7 +137,7 @@ function otherSideProblems(planned: Planned): FieldError[] {
   })
 }
 
-/** What a node says that could never work: a name that hides others, a value of the wrong kind, a setting without effect. */
+/** Variable names that a map's `as` must not shadow. */
 const TAKEN: readonly string[] = ['input', 'nodes', 'run', 'index', 'error']
 
 export function fieldProblems({ node, texts, index }: PlannedNode): FieldError[] {
@@ -162,6 +162,6 @@ export function fieldProblems({ node, texts, index }: PlannedNode): FieldError[]
   return problems
 }
 
-/** What it gives whatever the input; undefined where that is not known. */
+/** Value of a template without variables; undefined if it is not constant. */
 const fixed = (template: Template | undefined): Json =>
   template && template.names.length === 0 ? evaluateStatic(template) : undefined

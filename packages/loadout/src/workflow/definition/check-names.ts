@@ -1,4 +1,6 @@
-/** What expressions name must be able to exist: an input of the schema, a node of the workflow, what its map gives. */
+/**
+ * Checks that variables in expressions can exist: an input of the schema, a node, or a variable of an enclosing map.
+ */
 import type { FieldError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { NamedPath } from '../expressions/expression.ts'
@@ -7,15 +9,15 @@ import type { PlannedNode } from './plan.ts'
 
 export interface NameContext {
   nodes: ReadonlyMap<string, Pick<PlannedNode, 'node' | 'parentId'>>
-  /** Ids that are written down, also of nodes that are wrong in themselves. */
+  /** All node IDs in the definition, including those of invalid nodes. */
   ids: ReadonlySet<string>
   input: JsonObject
 }
 
-/** What `nodes.x` has. */
+/** Fields of `nodes.<id>`. */
 const NODE_FIELDS = ['output', 'status', 'error']
 
-/** Names that are there besides `input`, `nodes` and `run`: of the maps that it is in, and of what it stands in for. */
+/** Variables besides `input`, `nodes` and `run`: those of enclosing maps and of `onError`. */
 export function scopeOf(context: NameContext, id: string): Set<string> {
   const names = new Set<string>()
   const seen = new Set<string>()
@@ -34,9 +36,9 @@ export function scopeOf(context: NameContext, id: string): Set<string> {
 
 export interface Named {
   template: Template
-  /** The place of the text. */
+  /** Path of the template in the definition. */
   at: string
-  /** The node whose it is; none for the output of the workflow. */
+  /** Node that contains the template; undefined for the workflow output. */
   id?: string
   isErrorValue?: boolean
 }
@@ -76,7 +78,7 @@ function problemOf(context: NameContext, { path, isOpen }: NamedPath, { scope, i
   return undefined
 }
 
-/** Where the schema lists what there is, what it does not list cannot be there. */
+/** A closed schema rejects properties that it does not list. */
 function inputProblem(schema: JsonObject, path: readonly string[], walked: readonly string[]): string | undefined {
   const [name, ...rest] = path
   const { properties } = schema

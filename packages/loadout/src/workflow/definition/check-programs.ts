@@ -1,4 +1,4 @@
-/** Programs of a definition are read before anything is run: what cannot be read cannot be run. */
+/** Parses the programs of a definition before a run, so that syntax errors are reported early. */
 import { readProgram } from '../../code-mode/parse/read-program.ts'
 import type { Plan } from './plan.ts'
 

@@ -1,4 +1,4 @@
-/** Which fields of a node are evaluated, and how each is read. */
+/** Lists the template fields of each node type and parses them. */
 import type { FieldError } from '../../errors.ts'
 import type { Json } from '../../schema/json.ts'
 import type { WorkflowNode } from '../../schema/records/workflow.ts'
@@ -10,7 +10,7 @@ export interface NodeTexts {
   problems: FieldError[]
 }
 
-/** `at` is the place of the node: `nodes.3`. */
+/** `at` is the path of the node, such as `nodes.3`. */
 export function readTexts(node: WorkflowNode, at: string, read: Reader): NodeTexts {
   const texts: NodeTexts['texts'] = {}
   const problems: FieldError[] = []

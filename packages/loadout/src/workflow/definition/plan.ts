@@ -1,20 +1,20 @@
-/** A workflow as it is run: each node with what it waits for, what chooses it, what it holds, and its texts read. */
+/** Execution plan of a workflow: each node with its dependencies, its branches, its parent and its parsed templates. */
 import type { FieldError } from '../../errors.ts'
 import type { WorkflowDefinition, WorkflowNode } from '../../schema/records/workflow.ts'
 import type { Template } from '../expressions/template.ts'
 
-/** The fields of a node that are evaluated. */
+/** Node fields that contain templates. */
 export type TextField = 'arguments' | 'prompt' | 'system' | 'input' | 'when' | 'over' | 'message' | 'onError.value'
 
 export interface PlannedNode {
   node: WorkflowNode
   index: number
   texts: Partial<Record<TextField, Template>>
-  /** Nodes that must be over before it: `after`, and what its texts name, with those of what it holds. */
+  /** Nodes that must finish first: `after` and the nodes in its templates, including those of its children. */
   needs: ReadonlySet<string>
-  /** Branches that choose it; one of them must. */
+  /** Branches that can choose this node; one of them must. */
   chosenBy: readonly { branch: string; on: boolean }[]
-  /** The node that runs it, where it is not run by itself. */
+  /** Node that runs this one as a map body or error fallback; undefined for top-level nodes. */
   parentId: string | undefined
 }
 
@@ -22,11 +22,11 @@ export interface Plan {
   definition: WorkflowDefinition
   nodes: ReadonlyMap<string, PlannedNode>
   output: Template | undefined
-  /** Nodes that nothing waits for: what they give is what the workflow gives. */
+  /** Nodes without dependents; their outputs form the default output. */
   last: readonly string[]
 }
 
-/** What a node runs: the body of a map, what it falls back to. */
+/** Children of a node: the map body and the error fallback. */
 export function childNodes({ type, ...node }: WorkflowNode): { id: string; field: string }[] {
   const children: { id: string; field: string }[] = []
   if (type === 'map') children.push({ id: (node as { node: string }).node, field: 'node' })
@@ -35,7 +35,7 @@ export function childNodes({ type, ...node }: WorkflowNode): { id: string; field
   return children
 }
 
-/** From each node to those that must be over before it. */
+/** Maps each node to the nodes that must finish before it. */
 export type Edges = ReadonlyMap<string, ReadonlySet<string>>
 
 export function edgesOf(nodes: Iterable<readonly [string, PlannedNode]>): Edges {
@@ -47,7 +47,7 @@ export function edgesOf(nodes: Iterable<readonly [string, PlannedNode]>): Edges 
   )
 }
 
-/** Who waits for one of these, directly or by others; with them. */
+/** All direct and indirect dependents of `from`, including `from`. */
 function waitingFor(edges: Edges, from: Iterable<string>): Set<string> {
   const waiting = new Map<string, string[]>()
   for (const [id, needs] of edges)
@@ -61,13 +61,13 @@ function waitingFor(edges: Edges, from: Iterable<string>): Set<string> {
   return found
 }
 
-/** All that wait for a node, and it itself. */
+/** All dependents of a node, including itself. */
 export const downstreamOf = (plan: Plan, from: string): Set<string> => waitingFor(edgesOf(plan.nodes), [from])
 
-/** More than these say nothing new. */
+/** Limits the number of reported cycles. */
 const MAX_CYCLES = 20
 
-/** Cycles, at most one for each node of one, and who waits for one of them. */
+/** Finds cycles, at most one per node, and the nodes that depend on one. */
 export function findCycles(edges: Edges): { cycles: string[][]; behind: string[] } {
   const cycles: string[][] = []
   const inCycle = new Set<string>()
@@ -81,7 +81,7 @@ export function findCycles(edges: Edges): { cycles: string[][]; behind: string[]
   return { cycles, behind: [...waitingFor(edges, inCycle)].filter((id) => !inCycle.has(id)) }
 }
 
-/** Nodes that each wait for all others of theirs (Tarjan), in the order of the graph; who waits for itself is one, too. */
+/** Strongly connected components (Tarjan) in graph order; a self-loop counts as one. */
 function strongComponents(edges: Edges): Edges[] {
   const order = new Map<string, number>()
   const stack: string[] = []
@@ -109,10 +109,10 @@ function strongComponents(edges: Edges): Edges[] {
   return components.map((component) => new Map([...edges].filter(([id]) => component.has(id))))
 }
 
-/** From a node back to itself. */
+/** Shortest cycle through a node, by breadth-first search. */
 function shortestCycle(edges: Edges, from: string): string[] | undefined {
   const cameFrom = new Map<string, string>()
-  // What is found is appended, and walked in its turn.
+  // The loop also visits nodes that it appends to `queue`.
   const queue = [from]
   for (const current of queue)
     for (const next of edges.get(current) ?? []) {
@@ -133,7 +133,7 @@ function pathTo(id: string, cameFrom: ReadonlyMap<string, string>): string[] {
 
 const MAX_LISTED_NODES = 10
 
-/** Read forwards: each waits for the next. */
+/** Formats a cycle so that each node waits for the next. */
 export function cycleProblem(cycle: readonly string[], at: string): FieldError {
   const more = cycle.length - MAX_LISTED_NODES
   const listed = more > 1 ? [...cycle.slice(0, MAX_LISTED_NODES - 1), `${more} more`, ...cycle.slice(-1)] : cycle

@@ -1,9 +1,9 @@
-/** Problems of a definition, gathered: each once, and no more of them than anybody reads. */
+/** Collects distinct problems of a definition, up to a limit. */
 import type { FieldError } from '../../errors.ts'
 
 export const MAX_PROBLEMS = 200
 
-/** One more is kept than is shown, which tells that there are more. */
+/** Keeps one problem above the limit to signal that there are more. */
 export function addProblems(problems: FieldError[], found: Iterable<FieldError>): void {
   for (const problem of found) {
     if (problems.length > MAX_PROBLEMS) return

@@ -1,6 +1,6 @@
 /**
- * Reads a definition and finds every problem at once, each with its place: a node that is wrong in itself keeps nothing
- * about the others from being told. Pure: what only the host knows (tools, programs) is checked in `check-definition.ts`.
+ * Parses a definition and reports all problems with their paths; an invalid node does not hide problems of other nodes.
+ * Pure: `check-definition.ts` checks what needs the host (tools, programs).
  */
 import { z } from 'zod'
 import type { FieldError } from '../../errors.ts'
@@ -24,9 +24,9 @@ import { addProblems, MAX_PROBLEMS } from './problems.ts'
 
 export interface ReadDefinition {
   problems: FieldError[]
-  /** Only where there are none. */
+  /** Set only if there are no problems. */
   plan?: Plan
-  /** What could be read, also where something else is wrong. */
+  /** The readable part of the definition, even if other parts are invalid. */
   readable: Readable
 }
 
@@ -35,7 +35,7 @@ export interface Readable extends Pick<Plan, 'nodes'> {
 }
 
 const MAX_DEFINITION_LENGTH = 4_000_000
-/** Characters of all expressions of a definition. */
+/** Max characters of all expressions in a definition. */
 const MAX_EXPRESSIONS = 500_000
 const shell = workflowDefinition.extend({ nodes: z.array(z.unknown()).min(1).max(MAX_NODES) })
 
@@ -66,7 +66,7 @@ export function readDefinition(raw: unknown): ReadDefinition {
   return { problems, readable, plan: { definition, nodes: planned, output: outputTemplate, last: lastOf(planned) } }
 }
 
-/** The plan of a definition that was checked when it was saved. */
+/** Plan of a definition that passed validation when it was saved. */
 export function planOf(definition: unknown): Plan {
   const { plan, problems } = readDefinition(definition)
   if (!plan) throw invalidDefinition(problems)
@@ -153,7 +153,7 @@ interface Needing {
   seen: Set<string>
 }
 
-/** What it waits for itself, and what it must wait for on behalf of what it holds. */
+/** Dependencies of a node, including those of its children. */
 function needsOf({ node, texts }: PlannedNode, needing: Needing): Set<string> {
   const { planned, ids, seen } = needing
   seen.add(node.id)

@@ -1,10 +1,10 @@
 import type { Json } from '../../schema/json.ts'
 import type { Template } from './template.ts'
 
-/** There may be hundreds of them in a definition. */
+/** Small limits, because a definition can have hundreds of templates. */
 const LIMITS = { steps: 2000, characters: 100_000 }
 
-/** What it gives whatever the input; undefined where it fails, or takes longer than a glance. */
+/** Value of a template without variables; undefined if it fails or exceeds the limits. */
 export function evaluateStatic(template: Template): Json {
   try {
     return template.render({}, LIMITS)

@@ -1,9 +1,9 @@
 /**
- * Evaluates an expression over plain JSON. What holds of it, whatever the expression and the data:
+ * Evaluates an expression over plain JSON. For every expression and input:
  *
- * - It ends within its meter, and what it gives is plain JSON; its one way to fail is an `ExpressionFault` with its place.
- * - Names are looked up as own properties and nothing else; nothing of the data is changed.
- * - There is one kind of number, JSON's, and so `1 / 2` is 0.5. There are no patterns: matching them can take for ever.
+ * - Evaluation stays within its meter and returns plain JSON; it throws only `ExpressionFault`, with a position.
+ * - Names resolve to own properties only, and the data is never changed.
+ * - All numbers are JSON numbers, so `1 / 2` is 0.5. There is no regex matching, because its time is unbounded.
  */
 import type { Json, JsonObject } from '../../schema/json.ts'
 import { type Expression, LOOPS, type Node } from './expression.ts'
@@ -19,7 +19,7 @@ export function evaluate({ root }: Expression, values: Values, limits?: Evaluati
     return read(root, { values, meter }) ?? null
   } catch (error) {
     if (error instanceof ExpressionFault) throw error
-    // A stack that was nearly full before we were called.
+    // The stack was nearly full before the call.
     throw new ExpressionFault('could not be evaluated')
   }
 }
@@ -129,7 +129,7 @@ function call([name, args]: readonly [string, readonly Node[]], context: Evaluat
   )
 }
 
-/** Whether there is such a field; what it is read of must be there. */
+/** Tests whether a field exists; its object must exist. */
 function has([field]: readonly Node[], context: EvaluationContext): boolean {
   if (field?.op !== '.' && field?.op !== '[]') throw new ExpressionFault('has() takes a field: has(input.name)')
   const value = read(field.args[0], context)
@@ -160,7 +160,7 @@ function loop(name: string, { items, args, context }: Loop): Json {
   const each = (node: Node, value: Json) =>
     read(node, { ...context, values: { ...context.values, [item.args]: value } })
   const isMatch = (value: Json) => truth(each(first, value))
-  // A copy of the names for each item is paid for.
+  // Each item copies the variables, which costs steps.
   context.meter.pay(list.length * (1 + (Object.keys(context.values).length >> 4)))
   if (name === 'all') return list.every(isMatch)
   if (name === 'exists') return list.some(isMatch)

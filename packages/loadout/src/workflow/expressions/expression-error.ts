@@ -1,6 +1,9 @@
-/** What is wrong with an expression, and where in its text. Never leaves this folder: it becomes a field error or a node's. */
+/**
+ * Error in an expression with its position. Stays inside this folder: callers convert it to a field error or a node
+ * error.
+ */
 export class ExpressionFault extends Error {
-  /** Where it begins, in characters from 0. */
+  /** Character offset from 0. */
   readonly at: number | undefined
 
   constructor(message: string, at?: number) {
@@ -9,7 +12,7 @@ export class ExpressionFault extends Error {
     this.at = at
   }
 
-  /** The same, where no place was known. */
+  /** Adds a position if there is none. */
   atPosition(at: number): ExpressionFault {
     return this.at === undefined ? new ExpressionFault(this.message, at) : this
   }
@@ -17,7 +20,7 @@ export class ExpressionFault extends Error {
 
 const MAX_EXCERPT_LENGTH = 60
 
-/** The fault as people read it: what, and the text from there on. */
+/** Formats the message with an excerpt of the text at its position. */
 export function faultText({ message, at }: ExpressionFault, text: string): string {
   if (at === undefined || at >= text.length) return message
   const rest = text.slice(at, at + MAX_EXCERPT_LENGTH)

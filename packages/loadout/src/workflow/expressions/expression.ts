@@ -1,6 +1,6 @@
 /**
- * Expressions in CEL's syntax, read by its parser and evaluated by our own evaluator, which counts every step: the library
- * bounds the text, and nothing bounds the loops in it. Reading never throws anything but an `ExpressionFault`.
+ * Parses CEL expressions. Our evaluator meters every step, because the CEL library bounds only the text, not its loops.
+ * Parsing throws only `ExpressionFault`.
  */
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
 import { ExpressionFault } from './expression-error.ts'
@@ -11,14 +11,14 @@ export type Node = ASTNode
 export interface Expression {
   text: string
   root: Node
-  /** What it names outside itself: `['nodes', 'fetch', 'output']`, as far as the names are written out. */
+  /** Free variables with their static paths, such as `['nodes', 'fetch', 'output']`. */
   names: readonly NamedPath[]
 }
 
 export interface NamedPath {
   path: readonly string[]
   at: number
-  /** More follows that is only known when it is evaluated: `nodes[x]`. */
+  /** The path continues with a dynamic key, such as `nodes[x]`. */
   isOpen: boolean
 }
 
@@ -26,10 +26,10 @@ export const MAX_EXPRESSION_LENGTH = 4000
 const MAX_NODES = 1000
 const MAX_DEPTH = 100
 
-/** Loops over a list: the first argument is the name of the item. */
+/** Macros over a list; the first argument names the item. */
 export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 
-/** Reads so many characters in all: reading takes far longer than writing. */
+/** Limits the characters parsed in total, because parsing is expensive. */
 export function createReader(maxCharacters = Number.POSITIVE_INFINITY): (text: string) => Expression {
   let remaining = maxCharacters
   const environment = new Environment({
@@ -84,7 +84,7 @@ function collect(node: Node, parent: CollectContext): void {
   else for (const inner of childrenOf(node)) collect(inner, context)
 }
 
-/** What it calls is there, with as many arguments. */
+/** Throws unless the function exists with this number of arguments. */
 function assertCallable(node: Node): void {
   if (node.op !== 'call' && node.op !== 'rcall') return
   const isMethod = node.op === 'rcall'
@@ -103,7 +103,7 @@ function collectLoop([, list, args]: [string, Node, Node[]], context: CollectCon
   for (const inner of rest) collect(inner, { ...context, bound })
 }
 
-/** `a.b["c"]` from its root; undefined where it does not begin with a name. */
+/** Static path of `a.b["c"]`; undefined if it does not start with a variable. */
 function pathOf(node: Node): (NamedPath & { inside: Node[] }) | undefined {
   const path: string[] = []
   const inside: Node[] = []
@@ -115,7 +115,7 @@ function pathOf(node: Node): (NamedPath & { inside: Node[] }) | undefined {
       const key = current.args[1]
       if (key.op === 'value' && typeof key.args === 'string') path.unshift(key.args)
       else {
-        // What comes behind it is known only then.
+        // Keys after a dynamic key are unknown until evaluation.
         path.length = 0
         isOpen = true
         inside.push(key)

@@ -1,4 +1,6 @@
-/** What expressions can call: a closed table, all of it bounded by the meter. There is no `matches`: see `evaluate.ts`. */
+/**
+ * Functions and methods of expressions: a closed table, metered. `matches` is missing on purpose, see `evaluate.ts`.
+ */
 
 import { canonicalJson, type Json, type JsonObject } from '../../schema/json.ts'
 import { ExpressionFault } from './expression-error.ts'
@@ -12,7 +14,7 @@ export const isList = (value: Json): value is Json[] => Array.isArray(value)
 export const isMap = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What a value is, as errors name it. */
+/** Type name of a value for error messages. */
 export function kindOf(value: Json): string {
   if (value === null || value === undefined) return 'null'
   if (isList(value)) return 'a list'
@@ -38,7 +40,7 @@ function whole(value: Json): number {
   return value
 }
 
-/** So many texts, and the cost of making them. */
+/** Charges the meter for a created text. */
 const metered = (value: string, meter: Meter): string => {
   meter.text(value.length)
   return value
@@ -51,7 +53,7 @@ function sizeOf(value: Json, meter: Meter): number {
   throw expected('a text, a list or an object', value)
 }
 
-/** As it stands in a text: texts as they are, the rest as JSON. */
+/** Converts a value to text: strings unchanged, the rest as JSON. */
 export function textOf(value: Json, meter: Meter): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return ''
@@ -60,7 +62,7 @@ export function textOf(value: Json, meter: Meter): string {
   return metered(JSON.stringify(value), meter)
 }
 
-/** Pays for all that is in it, before it is written out. */
+/** Charges the meter for all nested values before they are serialized. */
 export function countValues(value: Json, meter: Meter): void {
   meter.pay(1)
   if (typeof value === 'string') meter.text(value.length)
@@ -91,7 +93,7 @@ function parseJson(value: Json, meter: Meter): Json {
   }
 }
 
-/** Functions by themselves: `size(x)`. */
+/** Global functions, such as `size(x)`. */
 export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call: Call }>> = {
   size: { takes: [1], call: ([value], meter) => sizeOf(value, meter) },
   string: { takes: [1], call: ([value], meter) => textOf(value, meter) },
@@ -126,7 +128,7 @@ export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call
   type: { takes: [1], call: ([value]) => kindOf(value).replace(/^an? /, '') },
 }
 
-/** Functions of a value: `name.startsWith("a")`. The value is the first argument. */
+/** Methods, such as `name.startsWith("a")`; the receiver is the first argument. */
 export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: Call }>> = {
   size: { takes: [0], call: ([value], meter) => sizeOf(value, meter) },
   contains: {
@@ -233,7 +235,7 @@ function indexOf(value: Json, part: Json, meter: Meter): number {
 function split(value: Json, by: Json, meter: Meter): string[] {
   const whole = text(value)
   const divider = text(by)
-  // Every character may become a text of its own.
+  // An empty separator creates one text per character.
   if (divider === '') meter.pay(whole.length)
   else meter.scan(whole.length + divider.length)
   const parts = splitText(whole, divider)
@@ -241,10 +243,10 @@ function split(value: Json, by: Json, meter: Meter): string[] {
   return parts
 }
 
-/** Whether two values are the same all through. */
+/** Deep equality. */
 export function same(a: Json, b: Json, meter: Meter): boolean {
   meter.pay(1)
-  // Texts of other lengths are told apart at once.
+  // Texts of different lengths compare in constant time.
   if (typeof a === 'string' && typeof b === 'string') meter.scan(a.length === b.length ? a.length : 0)
   if (a === b) return true
   if (isList(a) && isList(b)) return a.length === b.length && a.every((item, index) => same(item, b[index], meter))
@@ -256,17 +258,15 @@ export function same(a: Json, b: Json, meter: Meter): boolean {
   return (a ?? null) === (b ?? null)
 }
 
-/** Where a text is in another one. Its time grows with both lengths and never with their product, whatever they are. */
-
-/** Up to here the engine's own search is fast, whatever it looks for. */
+/** Below this length the engine's `indexOf` is fast for any pattern. */
 const SHORT = 64
 
-/** As `whole.indexOf(part, from)`. */
+/** Like `whole.indexOf(part, from)`, in linear time for any input. */
 export function findText(whole: string, part: string, from = 0): number {
   return part.length <= SHORT ? whole.indexOf(part, from) : finder(part)(whole, from)
 }
 
-/** As `whole.split(by)`. */
+/** Like `whole.split(by)`, in linear time for any input. */
 export function splitText(whole: string, by: string): string[] {
   if (by.length <= SHORT) return whole.split(by)
   const find = finder(by)
@@ -279,7 +279,7 @@ export function splitText(whole: string, by: string): string[] {
   return [...parts, whole.slice(from)]
 }
 
-/** Knuth, Morris and Pratt: no character of the whole is gone back to. */
+/** Knuth–Morris–Pratt search: never moves backwards in `whole`. */
 function finder(part: string): (whole: string, from: number) => number {
   const failureTable = new Uint32Array(part.length)
   for (let at = 1, length = 0; at < part.length; at++) {

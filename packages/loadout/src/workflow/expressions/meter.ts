@@ -1,14 +1,14 @@
 /**
- * What one evaluation may cost. Whoever loops, compares or builds pays by the size of what it works on, so that a step is worth
- * about the same everywhere; with nothing left it ends.
+ * Work budget of one evaluation. Loops, comparisons and created values pay by size, so that one step costs about the
+ * same everywhere.
  */
 import type { JsonObject } from '../../schema/json.ts'
 import { ExpressionFault } from './expression-error.ts'
 
 export interface EvaluationLimits {
-  /** Operations, items looked at and items made. @default 100_000 */
+  /** Operations, and items read or created. @default 100_000 */
   steps?: number | undefined
-  /** Characters of all texts that are made. @default 4_000_000 */
+  /** Characters of all created texts. @default 4_000_000 */
   characters?: number | undefined
 }
 
@@ -30,12 +30,12 @@ export class Meter {
     if (this.#steps < 0) throw new ExpressionFault('takes too many steps; do it in a code node')
   }
 
-  /** Characters that are looked at. */
+  /** Charges for scanned characters. */
   scan(length: number): void {
     this.pay(length >> 6)
   }
 
-  /** The names of an object. To list them takes long where there are many: it is done once, and paid for. */
+  /** Keys of an object; charged and listed once per object. */
   namesOf(object: JsonObject): readonly string[] {
     const cached = this.#names.get(object)
     if (cached) return cached
@@ -45,7 +45,7 @@ export class Meter {
     return names
   }
 
-  /** A text that was made, or is about to be. */
+  /** Charges for a created text. */
   text(length: number): void {
     this.#characters -= length
     if (this.#characters < 0) throw new ExpressionFault('makes too much text; do it in a code node')

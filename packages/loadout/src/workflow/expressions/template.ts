@@ -1,6 +1,6 @@
 /**
- * Values with expressions in their texts: `{{ expr }}` alone is the value itself, within other text it is inserted. Read once;
- * what is static stays as it is. Keys are never templates.
+ * Templates: `{{ expr }}` alone yields the value itself, inside other text it is inserted. Templates are parsed once;
+ * static parts stay unchanged and keys are never templates.
  */
 import type { Json } from '../../schema/json.ts'
 import { evaluate, type Values } from './evaluate.ts'
@@ -9,18 +9,18 @@ import { ExpressionFault, faultText } from './expression-error.ts'
 import { countValues, isList, isMap, textOf } from './functions.ts'
 import { type EvaluationLimits, Meter } from './meter.ts'
 
-/** A name, and the place in the value whose text has it. */
+/** A variable with the path of the text that uses it. */
 export interface LocatedName extends NamedPath {
   within: readonly string[]
 }
 
 export interface Template {
-  /** Whether nothing in it is evaluated. */
+  /** True if there is nothing to evaluate. */
   isStatic: boolean
   names: readonly LocatedName[]
-  /** Places in the value that are evaluated: `['to', '0']`. */
+  /** Paths of evaluated texts, such as `['to', '0']`. */
   dynamicPaths: readonly (readonly string[])[]
-  /** Throws an `ExpressionFault` that says where. */
+  /** Throws an `ExpressionFault` with the path. */
   render(values: Values, limits?: EvaluationLimits): Json
 }
 
@@ -44,7 +44,7 @@ interface Reading {
   problems: TemplateProblem[]
 }
 
-/** With every problem at its place. */
+/** Parses a value and reports all problems with their paths. */
 export function readTemplate(value: Json, read: Reader): { template: Template; problems: TemplateProblem[] } {
   const reading: Reading = { read, names: [], dynamicPaths: [], problems: [] }
   const piece = pieceOf(value, [], reading)
@@ -61,22 +61,22 @@ export function readTemplate(value: Json, read: Reader): { template: Template; p
 function renderBounded(piece: Piece, values: Values, limits: EvaluationLimits | undefined): Json {
   try {
     const value = piece(values, new Meter(limits))
-    // The same text a thousand times costs nothing until it is written down.
+    // A repeated reference costs nothing until it is serialized, so count the result.
     countValues(value, new Meter(RESULT_LIMITS))
     return value
   } catch (error) {
-    // What is nested without end fills the stack.
+    // Deeply nested values overflow the stack.
     throw error instanceof ExpressionFault ? error : new ExpressionFault('could not be evaluated')
   }
 }
 
-/** An expression by itself, with or without its braces. */
+/** Parses a single expression, with or without braces. */
 export function readCondition(text: string, read: Reader): { template: Template; problems: TemplateProblem[] } {
   const bare = text.trim()
   return readTemplate(bare.startsWith('{{') ? bare : `{{${text}}}`, read)
 }
 
-/** Undefined where nothing in it is evaluated. */
+/** Returns undefined for a static value. */
 function pieceOf(value: Json, path: readonly string[], reading: Reading): Piece | undefined {
   if (path.length > MAX_DEPTH) {
     reading.problems.push({ path, message: `is nested deeper than ${MAX_DEPTH}` })
@@ -136,7 +136,7 @@ function evaluateParts(path: readonly string[], parts: readonly Part[]): Piece {
   }
 }
 
-/** Text and expressions in turn. Of one expression alone, the blanks around it do not count. */
+/** Splits a text into literals and expressions. Whitespace around a single expression is dropped. */
 function partsOf(text: string, read: Reader): Part[] {
   const parts: Part[] = []
   let from = 0
@@ -165,7 +165,7 @@ function readAt(inner: string, offset: number, read: Reader): Expression {
   }
 }
 
-/** Where the expression that begins here ends: braces and quotes of its own do not end it. */
+/** Finds the closing `}}`; skips nested braces and quoted text. */
 function findClose(text: string, from: number): number {
   let depth = 0
   let quote: string | undefined

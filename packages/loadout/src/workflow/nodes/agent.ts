@@ -1,4 +1,4 @@
-/** An agent within a workflow: what the model said and each call it made are steps, so that it is run again without either. */
+/** Agent node: stores each model reply and each tool call as a step, so that a resumed agent repeats neither. */
 
 import { READ_ENTRY } from '../../calls/built-in/built-in-tools.ts'
 import { isRepeatable } from '../../calls/call.ts'
@@ -26,7 +26,7 @@ import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
 import { failureData, isReused, type RecordedCalls, watchCalls } from '../run/recorded-calls.ts'
 import { createRedactor } from '../run/redacted-text.ts'
 
-/** So long it may take to ask for what its log has. */
+/** Max time for a resumed agent to request all recorded steps. */
 const STALLED_MS = 10_000
 
 export async function agentNode(deps: NodeDeps, execution: NodeExecution): Promise<Attempt> {
@@ -83,12 +83,12 @@ class AgentRun {
   readonly #log: RunLog
   readonly #recorded: RecordedCalls
   readonly #replayed = new Set<string>()
-  /** How often a place was asked for. */
+  /** Number of calls per path. */
   readonly #pathCounts = new Map<string, number>()
   #modelReplies = 0
   readonly #stop = new AbortController()
   #suspended: Suspended | undefined
-  /** What stops the run itself. */
+  /** Error that fails the run, not only the node. */
   #fault: unknown
   #busy = 0
   readonly #spent: Record<string, number> = {}
@@ -124,7 +124,7 @@ class AgentRun {
 
   #request({ id, model, output, maxSteps, budget, tools }: NodeOf<'agent'>, signal: AbortSignal): AgentRequest {
     const { userId, threadId, runId } = this.#deps.run
-    // Only what it was given: what the node names, not what the workflow has.
+    // The agent gets only the tools that the node names.
     const own = this.#deps.invocation.narrowed({ only: tools, atOnce: tools })
     const call = async (agentCall: AgentCall) => {
       const answer = await this.#runStep(signal, () => this.#call(agentCall, own, signal))
@@ -160,7 +160,7 @@ class AgentRun {
     }
   }
 
-  /** A step of the agent. One that stands ends the agent, once the others that are under way are done. */
+  /** Runs one step. A suspended step ends the agent after all other running steps finish. */
   async #runStep(signal: AbortSignal, step: () => Promise<StepOutcome>): Promise<Exclude<StepOutcome, Suspended>> {
     this.#busy++
     try {
@@ -168,7 +168,7 @@ class AgentRun {
       if (!('suspended' in answer)) return answer
       this.#suspended = answer
     } catch (error) {
-      // What was only given up is no fault: its time ran out, or the agent stands.
+      // An aborted step is no fault: it timed out or the agent is suspended.
       if (!signal.aborted) this.#fault ??= error
       throw error
     } finally {
@@ -235,7 +235,7 @@ class AgentRun {
     )
   }
 
-  /** Providers number the calls of each answer anew: an id is one only within its answer, and not always there. */
+  /** Providers restart call IDs in each reply and may omit them, so a path includes the reply number. */
   #pathOf(id: string): string {
     const path = `call:${this.#modelReplies}:${encodeURIComponent(id)}`
     const twins = this.#pathCounts.get(path) ?? 0
@@ -247,7 +247,7 @@ class AgentRun {
     if (this.#log.has(path)) this.#replayed.add(path)
   }
 
-  /** Before anything new is done, all that was done before has been asked for: else it is not the agent that wrote the log. */
+  /** New steps wait until all recorded steps were requested; otherwise the log belongs to another agent. */
   async #waitForReplay(): Promise<void> {
     const until = Date.now() + STALLED_MS
     while (this.#replayed.size < this.#log.recorded) {
@@ -261,7 +261,7 @@ class AgentRun {
   }
 }
 
-/** What a call ended with, as its step keeps it. */
+/** Error code of a stored call outcome. */
 function errorIn(value: Json): string | undefined {
   const { status, error } = value as { status?: string; error?: { code: string } }
   return status === 'tool-error' ? status : error?.code
@@ -276,7 +276,7 @@ async function settle(agent: Agent, request: AgentRequest): Promise<StepResult> 
   }
 }
 
-/** What it gives must fit what the node says of it. */
+/** Validates the agent's output against the schema of the node. */
 function validateOutput(schema: JsonObject | undefined, result: AgentResult): StepResult {
   const compiled = schema ? compileSchema(schema) : undefined
   const checked = compiled?.ok ? compiled.validate(result.output) : undefined
@@ -285,7 +285,7 @@ function validateOutput(schema: JsonObject | undefined, result: AgentResult): St
   return { error: { code: 'invalid-output', message: `The agent gave what does not fit: ${why}` } }
 }
 
-/** What the host itself gives an agent: to find what waits, and to read what was too large. */
+/** Built-in tools of agents: `search_tools` and `read_result`. */
 const builtInTool = (name: string): LoadoutEntry | undefined =>
   [SEARCH_ENTRY, READ_ENTRY].find(({ modelName, ref }) => name === modelName || name === ref)
 

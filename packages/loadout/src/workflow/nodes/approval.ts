@@ -1,4 +1,4 @@
-/** A question to the user, stored: the run holds nothing while it waits, and goes on with the answer in any process. */
+/** Approval node: stores an approval request. The run holds no resources while it waits and resumes in any process. */
 import type { JsonObject } from '../../schema/json.ts'
 import { attemptOf, type NodeDeps, type NodeExecution, type NodeStepOutcome, stepKeyOf } from '../run/node-context.ts'
 import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
@@ -19,7 +19,7 @@ export async function approvalNode(deps: NodeDeps, { planned, scope }: NodeExecu
       execute: ({ stepId, approvalId }) => {
         deps.onRunning(planned)
         const question = { node: planned.node.id, ...about, original: args.value as JsonObject, stepId }
-        // Where too many wait already, that is the error of the node.
+        // Too many pending approvals fail the node.
         if (approvalId === undefined) return ask(deps, question).catch(failure)
         return readAnswer(deps, { stepId, approvalId })
       },
@@ -31,7 +31,7 @@ export async function approvalNode(deps: NodeDeps, { planned, scope }: NodeExecu
 interface Question {
   node: string
   message: string
-  /** As it is shown: the original is sealed. */
+  /** Redacted; `original` is encrypted. */
   arguments: JsonObject
   original: JsonObject
   stepId: string
@@ -53,7 +53,7 @@ async function ask(
     original,
     inputSchema: { type: 'object' },
     caller: { type: 'workflow', toolId: runId },
-    // It is about this run alone: there is nothing to remember it for.
+    // The approval applies to this run only, so it cannot be saved as a permission.
     fingerprints: { tool: '', toolkit: '' },
     allowEdits: false,
     allowRemember: false,

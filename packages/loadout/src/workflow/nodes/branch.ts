@@ -1,4 +1,4 @@
-/** A condition, decided once: the log keeps which way it went. */
+/** Branch node: evaluates its condition once and stores the result. */
 import { attemptOf, type NodeDeps, type NodeExecution, stepKeyOf } from '../run/node-context.ts'
 import { type Attempt, render, requestOf } from '../run/node-result.ts'
 

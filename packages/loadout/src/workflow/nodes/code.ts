@@ -1,7 +1,7 @@
 /**
- * A program within a workflow: one step for what it gives, and one for each of its calls, in a log of their own with an order
- * of their own. Not a run of its own: a run that waits for another would hold two rows where one is enough, and cancelling,
- * taking over and running again would each have to be done twice.
+ * Code node: one step for the result and one step per call, in a nested log with its own order. A code node is no
+ * separate run: waiting for a second run would hold two rows, and cancel, takeover and rerun would each have to handle
+ * both.
  */
 import type { Calls } from '../../calls/calls.ts'
 import { BUILT_IN, createBridge, type FunctionMap } from '../../code-mode/bridge.ts'
@@ -30,7 +30,7 @@ import {
 import { type Attempt, render, requestOf } from '../run/node-result.ts'
 import { failureData, isReused, type RecordedCalls, watchCalls } from '../run/recorded-calls.ts'
 
-/** What is kept of it: the value, and what it said. */
+/** Stored result: value, logs and call count. */
 interface StoredValue {
   value: Json
   logs: LogLine[]
@@ -122,7 +122,7 @@ function resultOf(execution: Execution, { log, count, failed }: RecordedCalls): 
   return failed({ error: { code, message: line === undefined ? message : `${message} (line ${line})` } })
 }
 
-/** Names are those of the beginning, and so is its chance: a program that goes on later finds what it found. */
+/** Function names and the random seed are fixed at the start, so that a resumed program sees the same. */
 async function fixedNames(
   log: RunLog,
   loadout: Loadout,
@@ -139,7 +139,7 @@ async function fixedNames(
   throw new HostError('internal')
 }
 
-/** Calls of a program go the way of the invocation, which has what the call brought with it. */
+/** Routes program calls through the invocation, which knows the inline toolkits. */
 function throughInvocation({ invocation }: NodeDeps, loadout: Loadout): Pick<Calls, 'start'> {
   return {
     start({ toolkit, tool, arguments: args, caller, callId = newId('call'), signal, pauses }) {

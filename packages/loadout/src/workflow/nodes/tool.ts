@@ -1,4 +1,4 @@
-/** A call of a tool, through the pipeline like any other. */
+/** Tool node: calls a tool through the call pipeline. */
 import type { CallOutcome } from '../../calls/call.ts'
 import { isRepeatable } from '../../calls/call.ts'
 import { findTool } from '../../calls/call-by-name.ts'
@@ -44,7 +44,7 @@ export async function toolNode(deps: NodeDeps, execution: NodeExecution): Promis
   return attemptOf(answer, 'error' in answer ? repeatable || !OUTCOME_UNKNOWN_CODES.has(answer.error.code) : true)
 }
 
-/** What later nodes read: all of it, or an error. A beginning of it must not pass for it. */
+/** Later nodes need the complete result, so a truncated result is an error. */
 function completeResult(outcome: CallOutcome): StepResult {
   if ('error' in outcome || outcome.resultHandle === undefined) return resultOf(outcome)
   const action = 'Ask the tool for less, or read it in pieces in a code node: read_result({ handle }).'

@@ -1,4 +1,4 @@
-/** What is wrong with a definition, by itself and by what this user has: all of it, before it is saved or run. */
+/** Validates a definition by itself and against the user's toolkits, before it is saved. */
 import type { FieldError } from '../../errors.ts'
 import { programProblems } from '../definition/check-programs.ts'
 import type { Plan } from '../definition/plan.ts'
@@ -10,7 +10,7 @@ import { type Need, needsOf } from './required-tools.ts'
 
 export type DefinitionDeps = Pick<PreflightDeps, 'registry' | 'catalog' | 'storage'>
 
-/** The plan, or `invalid-input` with every problem. */
+/** Returns the plan, or throws `invalid-input` with all problems. */
 export async function checkDefinition(deps: DefinitionDeps, userId: string, definition: unknown): Promise<Plan> {
   const { plan, problems, readable } = readDefinition(definition)
   const found = [...problems]
@@ -20,7 +20,7 @@ export async function checkDefinition(deps: DefinitionDeps, userId: string, defi
   return plan
 }
 
-/** A tool must be there, unless whoever runs it brings it along, or nobody looked at its server yet. */
+/** A tool must exist unless its toolkit is inline or its server was never discovered. */
 async function toolProblems(deps: DefinitionDeps, userId: string, readable: Readable): Promise<FieldError[]> {
   const { brings } = readable
   const needs = needsOf(readable).filter(({ toolkit }) => !brings.includes(toolkit))

@@ -1,4 +1,6 @@
-/** Everything that would stop one call: whether its toolkit and its tool are there, may be used, and take what they are given. */
+/**
+ * Checks one required tool: toolkit and tool exist, the policy allows the call, and static arguments match the schema.
+ */
 
 import type { CatalogTool } from '../../catalog/catalog.ts'
 import { REDACTED_REASON, redactState } from '../../connections/redact-errors.ts'
@@ -45,7 +47,7 @@ export async function checkTool(deps: PreflightDeps, need: Need, state: Prefligh
 const isInline = (toolkit: string) => (candidate: { id: string; tier: string }) =>
   candidate.id === toolkit && candidate.tier === 'call'
 
-/** One that the run will bring, and nobody looked at yet: what its record says. */
+/** Checks an inline toolkit of a future run by its record only, because its tools are unknown. */
 function checkExpected(
   need: Need,
   { enabled, toolkit }: StoredToolkit,
@@ -92,7 +94,7 @@ async function checkStored(deps: PreflightDeps, need: Need, check: ToolCheck): P
   return { problems, warnings: [], asks }
 }
 
-/** What is known of the tool: in the user's own catalog, or by the registry. No schema: it is not there. */
+/** Finds a tool in the user's catalog or in the marketplace. No schema means that it does not exist. */
 export function findTool(
   { tool }: Need,
   { uscoId, row }: StoredToolkit,
@@ -122,7 +124,7 @@ function pinProblems({ changed, blocked }: CatalogTool, { ref }: Need, report: R
     )
 }
 
-/** What its pin says is told by its pin, and what is denied by what is decided. */
+/** Pin and policy reasons are reported by `pinProblems` and `needsApproval`. */
 function reportNotIncluded({ ref, reasons }: LoadoutEntry, report: Report): void {
   const against = reasons.filter(({ speaks, kind }) => speaks === 'against' && kind !== 'pin' && kind !== 'policy')
   if (against.length === 0) return
@@ -142,7 +144,7 @@ function callerProblems({ caller, ref }: Need, allowed: readonly string[], repor
   )
 }
 
-/** The last that was seen of its server, and whether this user is signed in to it. */
+/** Checks the last connection state and the user's sign-in. */
 async function checkConnection(
   deps: PreflightDeps,
   { toolkit }: Need,
@@ -181,7 +183,7 @@ async function checkConnection(
     )
 }
 
-/** Whether somebody would be asked; what is denied is told. */
+/** Returns whether the call needs an approval; reports a denial. */
 async function needsApproval(
   { policy }: PreflightDeps,
   { ref, caller }: Need,
@@ -205,7 +207,7 @@ async function needsApproval(
   return decision === 'ask'
 }
 
-/** One that the invocation brings: it was looked at just now. */
+/** Checks a tool of an inline toolkit, which the run discovered just now. */
 async function checkInline(
   deps: PreflightDeps,
   need: Need,
@@ -235,7 +237,7 @@ export function argumentProblems({ planned, ref }: Need, schema: JsonObject | un
     })
 }
 
-/** Arguments held against a tool's schema before anything is run: what is written down must fit, the rest is left open. */
+/** Path of the root value in schema errors. */
 const ROOT = '(root)'
 export function checkStatic(template: Template, args: JsonObject, schema: JsonObject): FieldError[] {
   const compiled = compileSchema(schema, { assertFormats: false })
@@ -245,7 +247,7 @@ export function checkStatic(template: Template, args: JsonObject, schema: JsonOb
   const openPaths = template.dynamicPaths.map((path) => path.join('.'))
   return result.errors.filter(({ path }) => {
     const at = path === ROOT ? '' : path
-    // What is evaluated may fit, and so may all that it is a part of.
+    // An evaluated value may match, and so may every value that contains it.
     return !openPaths.some(
       (openPath) => at === '' || at === openPath || at.startsWith(`${openPath}.`) || openPath.startsWith(`${at}.`),
     )

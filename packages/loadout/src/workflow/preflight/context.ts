@@ -1,4 +1,4 @@
-/** What a look ahead is about: what this user has, what is known of it, and what was found to be wrong. */
+/** Inputs and findings of preflight. */
 
 import type { Catalog, CatalogTool } from '../../catalog/catalog.ts'
 import type { Connector } from '../../connections/connector.ts'
@@ -18,13 +18,13 @@ import type { Agent } from '../agent.ts'
 import type { Need } from './required-tools.ts'
 
 export interface Problem {
-  /** Its place in the definition; empty where it is about all of it. */
+  /** Path in the definition; empty for the whole workflow. */
   path: string
   code: ErrorCode
   message: string
   action: string
   node?: string | undefined
-  /** What it is about: a toolkit or a tool. */
+  /** The toolkit or tool. */
   ref?: string | undefined
 }
 
@@ -43,17 +43,17 @@ export interface PreflightDeps {
   policy: Policy
   approvals: Pick<Approvals, 'list'>
   storage: Storage
-  /** None where nothing is limited. */
+  /** Undefined if there are no limits. */
   usage(userId: string, threadId?: string): Promise<RunLimits | undefined>
-  /** What keeps a model from being asked; nothing is sent to find out. */
+  /** Reports why a model cannot be used; sends no request. */
   modelProblem?: Agent['problem']
-  /** What the operator allows an agent. */
+  /** Operator limits for agents. */
   agentCeiling?: Agent['ceiling']
-  /** What this host can do at all. */
+  /** Node types that this host can run. */
   can: { programs: boolean; agents: boolean }
 }
 
-/** What limits a run: what is left to its user and its thread, and what it may make itself. */
+/** Remaining calls of the user and the thread, and the limit per run. */
 export interface RunLimits extends Partial<Usage> {
   callsOfThread?: Usage['callsThisHour'] | undefined
   callsPerRun?: number | undefined
@@ -62,32 +62,32 @@ export interface RunLimits extends Partial<Usage> {
 export interface PreflightScope {
   userId: string
   threadId?: string | undefined
-  /** What is carried. */
+  /** The resolved loadout. */
   loadout: Loadout
-  /** What the run itself brings, by id. */
+  /** Inline toolkits of the run, by ID. */
   inlineToolkits?: ReadonlyMap<string, StoredToolkit> | undefined
   /** Toolkits that did not start. */
   failed?: readonly FailedToolkit[] | undefined
-  /** Before a run: what it will bring, by id. It goes before what is stored, as it does in the run. */
+  /** Inline toolkits of a future run, by ID; they take precedence over stored toolkits. */
   expectedInline?: ReadonlyMap<string, StoredToolkit> | undefined
   rules?: readonly PolicyRuleInput[] | undefined
 }
 
-/** All that is known, read once. */
+/** Everything that the checks read, loaded once. */
 export interface PreflightState extends PreflightScope, PreflightContext {
   available: readonly string[]
-  /** Toolkits that a run may still bring along. */
+  /** Toolkits that the run may still provide inline. */
   awaited: readonly string[]
 }
 
 export interface PreflightContext {
   stored: ReadonlyMap<string, StoredToolkit>
   tools: ReadonlyMap<string, readonly CatalogTool[]>
-  /** Tools of the marketplace, for toolkits that nobody looked at yet. */
+  /** Marketplace tools of toolkits that were never discovered. */
   market: ReadonlyMap<string, readonly MarketplaceTool[]>
 }
 
-/** The user's toolkits, and the tools of those that are meant, as they are known: no server is looked at. */
+/** Loads the user's toolkits and the cached tools of the required ones; connects to no server. */
 export async function createPreflightContext(
   deps: Pick<PreflightDeps, 'registry' | 'catalog' | 'storage'>,
   { userId, inlineToolkits, expectedInline }: Pick<PreflightScope, 'userId' | 'inlineToolkits' | 'expectedInline'>,
@@ -101,8 +101,7 @@ export async function createPreflightContext(
   return { stored, tools, market: await marketplaceTools(deps.storage, userId, wanted) }
 }
 
-/** Tools of marketplace servers as the registry lists them (`mcp.tools`): known before anybody looked at the server itself. */
-/** What is known of a tool, wherever it is listed. */
+/** A tool as the registry lists it (`mcp.tools`), before its server was ever discovered. */
 export interface MarketplaceTool {
   name: string
   inputSchema: JsonObject

@@ -1,7 +1,7 @@
 /**
- * Looks ahead, before a run and on demand: everything that would stop it, each by name and all at once. It calls no tool and
- * starts no server: what is known of a server is what was seen of it last. A server that nobody looked at yet is named in
- * `unseen`; a run looks at those first, and then here again.
+ * Preflight check, before a run and on demand: reports everything that would stop a run, at once. It calls no tool,
+ * starts no server and uses cached state only. Servers that were never discovered are listed in `unseen`; a run
+ * discovers them first and checks again.
  */
 
 import type { HostError } from '../../errors.ts'
@@ -26,18 +26,18 @@ export type { PreflightDeps, PreflightScope, Problem }
 export interface Preflight {
   ok: boolean
   problems: Problem[]
-  /** What does not stop it. */
+  /** Findings that do not stop the run. */
   warnings: string[]
-  /** Toolkits whose server must be looked at before more can be said. */
+  /** Toolkits whose server must be discovered before they can be checked. */
   unseen: string[]
 }
 
-/** So many questions may be open. */
+/** Max pending approvals per user. */
 const MAX_OPEN = 100
 
 export async function preflight(deps: PreflightDeps, plan: Plan, scope: PreflightScope): Promise<Preflight> {
   const needs = needsOf(plan)
-  // Before a run begins nobody knows what it will bring; once it has, what is not there is missing.
+  // Before a run, missing toolkits may still be provided inline; in a run they are errors.
   const awaited = scope.failed === undefined ? [...plan.definition.brings, ...(scope.expectedInline?.keys() ?? [])] : []
   const state = { ...(await loadState(deps, scope, needs)), awaited }
   const problems: Problem[] = [
@@ -66,7 +66,7 @@ async function loadState(deps: PreflightDeps, scope: PreflightScope, needs: read
   return { ...scope, ...context, available: [...new Set([...inline, ...context.stored.keys()])] }
 }
 
-/** Of what a run would bring, only so much serves: what its nodes name goes first. */
+/** One run serves at most MAX_TOOLKITS toolkits; those that nodes name come first. */
 function toolkitLimitWarnings(
   { expectedInline }: PreflightScope,
   needs: readonly Need[],
@@ -78,7 +78,7 @@ function toolkitLimitWarnings(
   return dropped.length === 0 ? [] : [tooMany(dropped)]
 }
 
-/** A toolkit or a glob: something of it must be there; what of it is broken is told, and does not stop the others. */
+/** A toolkit or glob must match something; failed matches are only warnings. */
 function checkPattern({ ref, toolkit, path, planned }: Need, state: PreflightState): Checked {
   const { loadout, available, awaited, failed = [] } = state
   const { matches } = compileGlob(toolkit)
@@ -94,7 +94,7 @@ function checkPattern({ ref, toolkit, path, planned }: Need, state: PreflightSta
   return { warnings, problems: [{ ...about, message, action: 'Add the toolkit, or remove it from the node.' }] }
 }
 
-/** Nodes that no host without an executor or an agent can run. */
+/** Nodes that need an executor or an agent that this host does not have. */
 function unsupportedNodes({ can }: PreflightDeps, { nodes }: Plan): Problem[] {
   return [...nodes.values()].flatMap(({ node, index }): Problem[] => {
     const about = { path: `nodes.${index}.type`, node: node.id, code: 'function-missing' as const }
@@ -118,13 +118,13 @@ function unsupportedNodes({ can }: PreflightDeps, { nodes }: Plan): Problem[] {
   })
 }
 
-/** A definition that was never saved was not held against this yet. */
+/** A definition that was never saved has unchecked programs. */
 async function invalidPrograms({ can }: PreflightDeps, plan: Plan): Promise<Problem[]> {
   const found = can.programs ? await programProblems(plan) : []
   return found.map((problem) => ({ ...problem, code: 'invalid-input' as const, action: 'Correct the program.' }))
 }
 
-/** Models that cannot be asked: one that is not named, or has no key. Each is looked up once. */
+/** Models that cannot be used; each is checked once. */
 async function modelProblems(
   { modelProblem }: PreflightDeps,
   { nodes }: Plan,
@@ -150,7 +150,7 @@ interface Spending {
   mayAsk: boolean
 }
 
-/** Limits that are used up, or would be by what is written down alone. */
+/** Limits that are used up, or that the static calls alone would exceed. */
 async function limitProblems(
   deps: PreflightDeps,
   { userId, threadId }: PreflightScope,
@@ -204,10 +204,9 @@ const distinct = (problems: readonly Problem[]) => [
   ...new Map(problems.map((problem) => [`${problem.path}\n${problem.message}`, problem])).values(),
 ]
 
-/** Agent nodes that ask for more than the operator allows one answer: they run, within what is allowed, and it is told before. */
 const UNITS = { maxSteps: 'steps', budget: 'tokens' } as const
 
-/** By node and field, with what will hold. */
+/** Warns about agent nodes that request more than the operator allows; the operator limit applies. */
 export function overCeiling({ nodes }: Plan, ceiling: AgentCeiling): string[] {
   return [...nodes.values()].flatMap(({ node, index }) => {
     if (node.type !== 'agent') return []

@@ -1,4 +1,4 @@
-/** What a workflow asks for: tools by their ref, and toolkits or globs that its agents and programs may use. */
+/** Lists what a workflow requires: tools by ref, and toolkits or globs for agents and programs. */
 import { compileGlob, isGlob } from '../../schema/glob.ts'
 import { parseToolRef } from '../../schema/toolkit/tool.ts'
 import type { Plan, PlannedNode } from '../definition/plan.ts'
@@ -7,10 +7,10 @@ export interface Need {
   /** `filesystem.read_file`, `github`, `github.list_*`. */
   ref: string
   toolkit: string
-  /** The one tool that is meant; none where it is a whole toolkit or a glob. */
+  /** The tool; undefined for a whole toolkit or a glob. */
   tool: string | undefined
   planned: PlannedNode
-  /** Its place in the definition. */
+  /** Path in the definition. */
   path: string
   caller: 'workflow' | 'code' | 'direct'
 }
@@ -32,7 +32,7 @@ function needOf(ref: string, about: Pick<Need, 'planned' | 'path' | 'caller'>): 
   return { ref, toolkit: parsed?.toolkit ?? toolkit, tool: parsed?.tool, ...about }
 }
 
-/** The toolkits that are meant, in the order in which they are named; a glob means what there is. */
+/** Required toolkits in the order in which nodes name them; globs expand to available ones. */
 export function toolkitsOf(needs: readonly Need[], available: readonly string[]): string[] {
   const names = needs.flatMap(({ toolkit }) => {
     const glob = compileGlob(toolkit)

@@ -1,4 +1,4 @@
-/** Toolkits of the user that did not work when they were last looked at: what a run needs may work by now, the rest is told. */
+/** Rediscovers failed toolkits that a run needs and lists the failed ones that it does not need. */
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Connector } from '../../connections/connector.ts'
 import { REDACTED_REASON } from '../../connections/redact-errors.ts'
@@ -10,7 +10,7 @@ export interface RetryDeps {
   connector: Pick<Connector, 'stateOf'>
 }
 
-/** What failed once may be connectable now. Where no tool is known, the setup of the run looks anyway. */
+/** Rediscovers failed toolkits. Toolkits without cached tools are discovered by the setup of the run. */
 export async function retryFailedToolkits(
   { catalog, connector }: RetryDeps,
   toolkits: readonly StoredToolkit[],
@@ -22,11 +22,11 @@ export async function retryFailedToolkits(
   if (failed.length === 0) return
   const toolsByToolkit = await catalog.tools(userId, failed)
   const retried = failed.filter(({ uscoId }) => (toolsByToolkit.get(uscoId) ?? []).length > 0)
-  // How it went is in the row, where the look ahead reads it.
+  // Results are stored in the row, where preflight reads them.
   await Promise.allSettled(retried.map((stored) => catalog.introspect(stored, userId)))
 }
 
-/** Those that no node names: nothing is started for them, what is known is told. */
+/** Failed toolkits that no node names; reported without a retry. */
 export function listFailed(toolkits: readonly StoredToolkit[]): FailedToolkit[] {
   return toolkits
     .filter((stored) => stored.enabled && isBroken(stored))

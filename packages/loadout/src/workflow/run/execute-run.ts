@@ -1,4 +1,4 @@
-/** What a run of a workflow does: its toolkits, a look ahead, its nodes; and what is left of it at its end. */
+/** Executes a workflow run: sets up toolkits, runs preflight, executes the nodes and reports the end state. */
 import type { Invocation } from '../../calls/invocation.ts'
 import type { LogLine } from '../../code-mode/executor.ts'
 import type { ExecutionContext, RunInContext } from '../../context.ts'
@@ -27,7 +27,7 @@ export interface WorkflowRunDeps
   extends Omit<NodeDeps, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs' | 'onWarnings'>,
     RetryDeps {
   setup(names: readonly string[], options: SetupOptions): Promise<Invocation>
-  /** Lets what a run calls find its context. */
+  /** Makes the execution context available to everything that the run calls. */
   runInContext: RunInContext
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
   approvals: Pick<Approvals, 'put' | 'answerTo' | 'withdraw'>
@@ -56,7 +56,7 @@ interface RunContext {
   context: ExecutionContext
 }
 
-/** All of it, within its context. */
+/** Executes the run inside its context. */
 async function executeInContext(deps: WorkflowRunDeps, { run, snapshot, plan, context }: RunContext): Promise<RunEnd> {
   const stored = await deps.registry.list(run.userId)
   const transports = deps.transports.get(run.runId)
@@ -68,7 +68,7 @@ async function executeInContext(deps: WorkflowRunDeps, { run, snapshot, plan, co
     ownToolkits.filter(({ toolkit: { id } }) => needed.includes(id)),
     run.userId,
   )
-  // Only so many serve one run: what its nodes name comes before what was merely brought along.
+  // The number of toolkits per run is limited: those that nodes name come first.
   const invocation = await deps.setup([...new Set([...needed, ...inlineNames])], { context, transports })
   const missing = missingTransports(snapshot, transports)
   try {
@@ -86,9 +86,9 @@ interface GraphContext {
   snapshot: RunSnapshot
   plan: Plan
   invocation: Invocation
-  /** What the run was begun with, and this process does not have. */
+  /** Toolkits whose app-built transports this process does not have. */
   missing: readonly FailedToolkit[]
-  /** What is told of it at its end. */
+  /** Warnings that the run reports at its end. */
   warnings: Set<string>
 }
 
@@ -98,7 +98,7 @@ async function executeGraph(
 ): Promise<RunEnd> {
   const { loadout, inlineToolkits } = invocation
   const failed = [...missing, ...invocation.failedToolkits]
-  // Once, before anything was done: what goes on later is looked at by each call.
+  // Preflight runs once, before the first step; a resumed run is checked by each call.
   if (run.log.recorded <= (snapshot.taken ?? 0)) {
     const { userId, threadId } = run
     const { ok, problems } = await deps.preflight(plan, {
@@ -136,7 +136,7 @@ async function executeGraph(
     runOnce: (planned, scope) => runNode(nodeDeps, { planned, scope }),
   })
   const end = await graph.go()
-  // Nobody needs the answers of a run that is over.
+  // A failed run needs no answers to its pending approvals.
   if (end.status === 'failed') await deps.approvals.withdraw(run.userId, run.runId)
   return { ...endOf(end), logs, ...(end.status === 'paused' ? {} : { usage }) }
 }
@@ -151,7 +151,7 @@ function endOf(end: GraphEnd): RunEnd {
   return { status: 'failed', error: workflowError, about: { node, reason: error.code } }
 }
 
-/** It ends before anything was called, with every problem by name. */
+/** Error of a run that ends before its first call, with all preflight problems. */
 export function preflightError(problems: readonly Problem[]): HostError {
   return new HostError('preflight-failed', {
     detail: problems.map(({ message }) => message).join(' '),

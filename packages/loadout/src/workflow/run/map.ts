@@ -1,4 +1,4 @@
-/** A map: its node for each item of a list, so many at once; what came of them is in the order of the list. */
+/** Map node: runs its body for each item with limited concurrency; results keep the order of the list. */
 import type { Suspended } from '../../runs/engine.ts'
 import type { Json } from '../../schema/json.ts'
 import type { NodeOf } from '../../schema/records/workflow.ts'
@@ -10,9 +10,9 @@ import { isFatal } from './retry.ts'
 const MAX_ITEMS = 10_000
 
 export interface ItemDeps {
-  /** Runs one item. */
+  /** Runs the body for one item. */
   run(body: PlannedNode, scope: Omit<NodeScope, 'attempt'>): Promise<NodeEnd | Suspended>
-  /** So many came to their end. */
+  /** Reports the number of finished items. */
   onProgress(done: number, total: number): void
 }
 
@@ -42,7 +42,7 @@ export async function mapItems(
       ends[index] = end
       if ('suspended' in end) continue
       deps.onProgress(++done, items.length)
-      // The others of now come to their end; no further one begins.
+      // Running items finish; no further item starts.
       if (isFatal(body.node, end)) isOver = true
     }
   }
@@ -51,7 +51,7 @@ export async function mapItems(
   return outcomeOf(ends, body)
 }
 
-/** Where a map is tried again, its items have the places that they had: what came to an end is given out of the log. */
+/** Items keep their log paths when a map is retried, so finished items are replayed from the log. */
 async function runTries(
   { path, attempt, body }: Pick<NodeScope, 'path' | 'attempt'> & { body: PlannedNode },
   run: (path: string) => Promise<NodeEnd | Suspended>,

@@ -1,4 +1,4 @@
-/** One attempt of a node that does something itself: each kind in a file of its own, all of it through the log. */
+/** Dependencies and helpers of one node attempt; every effect goes through the step log. */
 
 import type { CallAudit } from '../../audit/call-audit.ts'
 import type { CallOutcome } from '../../calls/call.ts'
@@ -22,12 +22,12 @@ export interface NodeDeps {
   audit: Pick<CallAudit, 'show'>
   searcher: Searcher
   executor: Executor | undefined
-  /** The most that a program may have. */
+  /** Max limits of a program. */
   limits?: Partial<ProgramLimits> | undefined
   agent: Agent | undefined
-  /** It is being done, and not given out of the log. */
+  /** Called when a node executes, not when it is replayed from the log. */
   onRunning(planned: PlannedNode): void
-  /** What came with it: numbers that are added up, and what programs logged. */
+  /** Reports usage, which the run sums up. */
   onUsage(usage: Readonly<Record<string, number>>): void
   onLogs(logs: readonly LogLine[]): void
   onWarnings(warnings: readonly string[]): void
@@ -40,7 +40,7 @@ export interface NodeExecution {
 
 export type NodeStepOutcome = StepResult | { pause: { approvalId: string; until: Date } }
 
-/** Makes a call as a step does: where a person must answer first, it ends and says for what it waits. */
+/** Calls a tool as a step; if the call needs an approval, the step pauses with the approval ID. */
 export async function callAsStep(
   { invocation }: { invocation: Pick<InvocationTools, 'call'> },
   call: NamedCall,
@@ -58,7 +58,7 @@ export async function callAsStep(
   return resultOf(outcome)
 }
 
-/** Without secrets, as a log shows them; what takes time to know is left out. */
+/** Redacted arguments for the log; empty if redaction is asynchronous. */
 export function redactedArguments(
   { audit, run }: NodeDeps,
   entry: LoadoutEntry | undefined,
@@ -70,13 +70,13 @@ export function redactedArguments(
   return redacted instanceof Promise ? {} : redacted
 }
 
-/** What a step gave, as the attempt of its node. */
+/** Converts a step outcome to a node attempt. */
 export function attemptOf(answer: StepOutcome, mayRepeat = true): Attempt {
   if ('suspended' in answer) return answer
   return 'value' in answer ? { value: answer.value, at: answer.at } : { error: answer.error, at: answer.at, mayRepeat }
 }
 
-/** The signal of one attempt, and whether its time ran out. */
+/** Signal of one attempt with the node's timeout, and whether that expired. */
 export function timed({ planned: { node }, scope: { signal } }: NodeExecution): {
   signal: AbortSignal
   isLate(): boolean

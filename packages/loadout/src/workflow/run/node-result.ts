@@ -1,4 +1,4 @@
-/** How a node ends, and what it is given. */
+/** Types of a node's result and of its input scope. */
 import { HostError } from '../../errors.ts'
 import type { Suspended } from '../../runs/engine.ts'
 import type { Json, JsonObject } from '../../schema/json.ts'
@@ -12,13 +12,13 @@ export interface NodeError {
   data?: Json | undefined
 }
 
-/** One attempt of a node: what it gave, why it did not, or that it waits. */
+/** One attempt of a node: a value, an error, or a suspension. */
 export type Attempt =
   | { value: Json; at?: number | undefined }
   | {
       error: NodeError
       at?: number | undefined
-      /** Whether trying again does no more than was asked for. */
+      /** False if a retry could repeat a side effect. */
       mayRepeat?: boolean | undefined
     }
   | Suspended
@@ -27,22 +27,22 @@ export interface NodeEnd {
   status: 'completed' | 'failed' | 'skipped'
   output: Json
   error?: NodeError | undefined
-  /** Of one that failed: whether trying again does no more than was asked for. */
+  /** Failed nodes only: false if a retry could repeat a side effect. */
   mayRepeat?: boolean | undefined
 }
 
-/** Where a node is run: for the workflow, for an item of a map, in place of one that failed, for the second time. */
+/** Scope of one attempt: top level, map item, error fallback or retry. */
 export interface NodeScope {
-  /** Its name in the log. */
+  /** Path of the step in the log. */
   path: string
   values: Values
-  /** Which item of its map. */
+  /** Index of the map item. */
   item?: number | undefined
   attempt: number
   signal: AbortSignal
 }
 
-/** Evaluates a text of a node. A fault is the node's error, with the field that has it. */
+/** Evaluates a template field; a fault becomes the node's error with the field name. */
 export function render(
   { node, texts }: PlannedNode,
   field: TextField,
@@ -61,7 +61,7 @@ export const failure = (error: unknown): { error: NodeError } => {
   return { error: { code, message, data: { action } } }
 }
 
-/** What is shown of a step: whose it is, and what else there is to say. */
+/** Request of a step as the run view shows it. */
 export function requestOf({ node }: PlannedNode, { item, attempt }: NodeScope, more: JsonObject): JsonObject {
   return { node: node.id, ...(item === undefined ? {} : { item }), ...(attempt === 1 ? {} : { attempt }), ...more }
 }

@@ -1,6 +1,6 @@
 /**
- * The calls of a node that makes several, as they go through its log. A node that failed is tried again only where none of them
- * was done, or may have been, that must not be done twice. It is asked of the log, so that it is the same after a crash.
+ * Records the calls of a node through its log. A failed node may be retried only if none of its unrepeatable calls ran
+ * or may have run. The state comes from the log, so it survives a crash.
  */
 
 import type { ActiveRun, RunLog, StepOutcome, StepResult } from '../../runs/engine.ts'
@@ -8,16 +8,16 @@ import type { Json, JsonObject } from '../../schema/json.ts'
 
 export interface RecordedCalls {
   log: RunLog
-  /** How many, without those that another run made. */
+  /** Number of calls, without those reused from another run. */
   readonly count: number
-  /** An error with what is kept of it: whether it may be tried again, and what was used. */
+  /** Adds usage and whether a retry is safe to an error. */
   failed(result: Failed, usage?: JsonObject): Failed
 }
 
 type Failed = Extract<StepResult, { error: unknown }>
 
 export interface WatchOptions extends Pick<ActiveRun, 'startedAt'> {
-  /** The error that a value is, where calls end with what came of them whatever that is. */
+  /** Reads the error code from a stored value, for calls whose outcome is a value in any case. */
   errorIn?: ((value: Json) => string | undefined) | undefined
 }
 
@@ -36,7 +36,7 @@ export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): R
     async step(request, work) {
       if (request.kind !== 'call') return log.step(request, work)
       count++
-      // Until it is known to have failed, it may have been done.
+      // A call counts as made until it is known to have failed.
       if (!request.repeatable) unrepeatable++
       const answer = await log.step(request, work)
       if (isReused(answer, startedAt)) count--
@@ -61,7 +61,7 @@ export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): R
   }
 }
 
-/** It was done by another run, before this one began. */
+/** True if the step was completed by an earlier run. */
 export const isReused = (answer: StepOutcome, startedAt: Date) => 'at' in answer && answer.at < startedAt.getTime()
 
 interface FailureData {
@@ -69,7 +69,7 @@ interface FailureData {
   usage?: Record<string, number>
 }
 
-/** What is kept of a node that failed. */
+/** Failure data stored with a failed node. */
 export const failureData = ({ error }: Failed): FailureData => (error.data ?? {}) as FailureData
 
 function mayBeDone(answer: StepOutcome, errorIn: WatchOptions['errorIn']): boolean {
@@ -78,7 +78,7 @@ function mayBeDone(answer: StepOutcome, errorIn: WatchOptions['errorIn']): boole
   return code === undefined || OUTCOME_UNKNOWN_CODES.has(code)
 }
 
-/** Errors of a call with which a server may have done it, and nobody heard of it. */
+/** Error codes after which the server may have executed the call. */
 export const OUTCOME_UNKNOWN_CODES: ReadonlySet<string> = new Set([
   'server-timeout',
   'session-lost',

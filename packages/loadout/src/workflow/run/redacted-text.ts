@@ -1,6 +1,5 @@
 /**
- * What is shown and stored of the texts and values of a node: secrets of the input, by its schema, by their names or by their
- * form, are hidden wherever a text has them.
+ * Redacts texts and values of a node: hides secrets of the input, found by schema, by name or by form, in every text.
  */
 import { redactArguments } from '../../audit/redact/redact-arguments.ts'
 import type { ActiveRun } from '../../runs/engine.ts'
@@ -14,7 +13,7 @@ export interface Redactor {
   values(values: JsonObject): JsonObject
 }
 
-/** What is shorter is in too many texts to be looked for. */
+/** Shorter secrets occur in too many texts to be searched for. */
 const MIN_SECRET_LENGTH = 4
 
 export function createRedactor({ input: snapshot }: Pick<ActiveRun, 'input'>, extra: JsonObject = {}): Redactor {
@@ -33,7 +32,7 @@ export function createRedactor({ input: snapshot }: Pick<ActiveRun, 'input'>, ex
   return { text, values: (values) => clean(redactArguments(values, { whole: true })) as JsonObject }
 }
 
-/** The texts that are not shown as they are. */
+/** Values that redaction replaced. */
 function listRedacted(original: Json, redacted: Json): string[] {
   if (typeof original === 'string' || typeof original === 'number')
     return redacted === MASK && String(original).length >= MIN_SECRET_LENGTH ? [String(original)] : []

@@ -1,4 +1,4 @@
-/** Tries a node as often as it says, and does what it says where nothing helped. */
+/** Retries a node as configured, then applies its `onError`. */
 import type { Suspended } from '../../runs/engine.ts'
 import type { WorkflowNode } from '../../schema/records/workflow.ts'
 import type { PlannedNode } from '../definition/plan.ts'
@@ -6,11 +6,11 @@ import { type Attempt, type NodeEnd, type NodeError, type NodeScope, render } fr
 
 export interface AttemptDeps {
   runOnce(planned: PlannedNode, scope: NodeScope): Promise<Attempt>
-  /** Runs another node in its place. */
+  /** Runs the `onError` node instead. */
   runFallback(id: string, scope: NodeScope): Promise<NodeEnd | Suspended>
 }
 
-/** These say what they will say again. */
+/** Errors that a retry cannot change. */
 const FINAL: ReadonlySet<string> = new Set([
   'denied',
   'approval-expired',
@@ -66,7 +66,7 @@ async function handleError(
   return { status: 'completed', output: rendered.value, error }
 }
 
-/** Whether a node that failed ends what it is part of. */
+/** Whether a failed node fails its map or run. */
 export const isFatal = ({ onError }: WorkflowNode, { status }: NodeEnd) => status === 'failed' && onError !== 'continue'
 
 const MAX_MS = 300_000

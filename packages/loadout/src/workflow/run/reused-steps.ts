@@ -1,6 +1,6 @@
 /**
- * The steps of a run that another takes over, where it begins again at a node: of all nodes that do not wait for that one. A call
- * whose outcome nobody knows is taken over as one that was begun: the new run asks before it is made again.
+ * Selects the steps that a rerun reuses: those of all nodes that do not depend on the restarted node. A call with an
+ * unknown outcome is reused as started, so the new run asks before it repeats the call.
  */
 import type { ReusedStep } from '../../runs/engine.ts'
 import { stepName } from '../../runs/step-log.ts'
@@ -25,7 +25,7 @@ function reusable(plan: Plan, steps: Steps, step: StepRow): StepRow[] {
   if (step.status === 'completed') return [step]
   if (step.status === 'failed' && isSettled(plan, steps, path)) return [step]
   const outer = steps.get(path.slice(0, path.lastIndexOf('/')))
-  // What is within something that ended for good is not asked for again.
+  // Steps inside a finished step are not requested again.
   if (outer && reusable(plan, steps, outer).length > 0) return step.status === 'failed' ? [step] : []
   const isOpen = step.status === 'started' || step.status === 'outcome-unknown' || isOutcomeUnknown(step)
   return isOpen ? [{ ...step, status: 'started', resultJson: null, endedAt: null }] : []
@@ -36,7 +36,7 @@ function isOutcomeUnknown({ kind, status, resultJson }: StepRow): boolean {
   return kind === 'call' && status === 'failed' && OUTCOME_UNKNOWN_CODES.has(result?.error?.code ?? '')
 }
 
-/** What failed is taken over where something came after it: another attempt, what was done instead, or what its program did next. */
+/** A failed step is reused if something followed it: a retry, a fallback, or a later call of its program. */
 function isSettled(plan: Plan, steps: Steps, path: string): boolean {
   const [whole = '', ...inner] = path.split('/')
   if (inner.length > 0) return hasFollowers(steps, path)
@@ -53,10 +53,10 @@ function hasFollowers(steps: Steps, path: string): boolean {
 
 const orderOf = (step: StepRow | undefined) => (step?.resultJson as { order?: number } | null | undefined)?.order ?? -1
 
-/** `each[3]@2/call:x` is a step of `each`. */
+/** `each[3]@2/call:x` belongs to node `each`. */
 const nodeIn = (path: string) => /^[A-Za-z0-9_-]+/.exec(path)?.[0] ?? ''
 
-/** Whose it is, and the maps that it is an item of. */
+/** The node of a path and the maps that contain it. */
 function nodesAt(plan: Plan, path: string): WorkflowNode[] {
   const nodes: WorkflowNode[] = []
   const add = (id: string) => {
@@ -68,7 +68,7 @@ function nodesAt(plan: Plan, path: string): WorkflowNode[] {
     const { onError, ...last } = nodes.at(-1) as WorkflowNode
     if (mark === '[' && 'node' in last) add(last.node)
     if (mark === '!' && typeof onError === 'object' && 'node' in onError) {
-      // In place of the one that failed.
+      // The fallback replaces the failed node.
       nodes.pop()
       add(onError.node)
     }
@@ -76,7 +76,7 @@ function nodesAt(plan: Plan, path: string): WorkflowNode[] {
   return nodes
 }
 
-/** `a[1]` is tried again as `a[1]@2`, and with its map as `a@2[1]`. */
+/** `a[1]` is retried as `a[1]@2`, and with its map as `a@2[1]`. */
 function nextAttempts(path: string): string[] {
   return [...path.matchAll(/(?:@(\d+))?(?=\[|!|$)/g)].map(({ 0: whole, 1: attempt = '1', index }) =>
     [path.slice(0, index), `@${Number(attempt) + 1}`, path.slice(index + whole.length)].join(''),

@@ -1,10 +1,10 @@
 /**
- * Runs the nodes of a workflow, each as soon as what it needs is over. What holds of it:
+ * Runs the nodes of a workflow, each as soon as its dependencies finish. Guarantees:
  *
- * - It has no memory of its own: run again with the same log it comes to the same point, whatever the order of things was.
- * - A node that stands lets all others go on as far as they can; then the run stands, and holds nothing.
- * - Once a node fails for good, no further one begins; those under way come to their end, so that the log knows of them.
- * - A node is skipped where no branch chose it, or where all that it waited for was skipped.
+ * - No state of its own: with the same log it reaches the same point, in any order of events.
+ * - A suspended node does not stop the others; the run suspends when no node can continue.
+ * - After a fatal failure no node starts; running nodes finish, so that the log has their results.
+ * - A node is skipped if no branch chose it or all of its dependencies were skipped.
  */
 import type { ActiveRun, Suspended } from '../../runs/engine.ts'
 import type { Json } from '../../schema/json.ts'
@@ -18,7 +18,7 @@ import { isFatal, withAttempts } from './retry.ts'
 
 export type NodeStatus = 'queued' | 'running' | 'completed' | 'failed' | 'skipped' | 'paused'
 
-/** How far a map came: items that came to their end, however that was. */
+/** Progress of a map: finished items, successful or not. */
 export interface Progress {
   done: number
   total: number
@@ -28,7 +28,7 @@ export interface GraphDeps {
   plan: Plan
   run: ActiveRun
   input: Json
-  /** Does one attempt of a node that is not a map. */
+  /** Runs one attempt of a node that is not a map. */
   runOnce(planned: PlannedNode, scope: NodeScope): Promise<Attempt>
   report(node: string, status: NodeStatus, error?: NodeError): void
   progress(node: string, progress: Progress): void
@@ -39,7 +39,7 @@ export type GraphEnd =
   | { status: 'failed'; node: string; error: NodeError }
   | { status: 'paused' }
 
-/** Nodes of one run that are worked on at once. */
+/** Max nodes of one run that execute at once. */
 const MAX_CONCURRENT_NODES = 16
 
 export class GraphRun {
@@ -48,7 +48,7 @@ export class GraphRun {
   readonly #suspended = new Set<string>()
   readonly #started = new Set<string>()
   readonly #working = new Set<Promise<void>>()
-  /** What expressions read as `nodes`. */
+  /** Value of `nodes` in expressions. */
   readonly #outputs: Record<string, Json> = {}
   readonly #waiting: Array<() => void> = []
   #busy = 0
@@ -68,7 +68,7 @@ export class GraphRun {
     return this.#output()
   }
 
-  /** Begins all that can begin; what is skipped may let others begin. */
+  /** Starts all ready nodes; a skipped node can make others ready. */
   #advance(): void {
     for (let more = true; more && !this.#failed && this.#fault === undefined; ) {
       more = false
@@ -140,12 +140,12 @@ export class GraphRun {
     )
   }
 
-  /** A map holds no place of its own: those of its items would wait for it. */
+  /** A map takes no slot, because its items would wait for that slot. */
   #map(planned: PlannedNode, scope: NodeScope): Promise<Attempt> {
     const node = planned.node as NodeOf<'map'>
     return mapItems({ planned: { ...planned, node }, body: this.#child(node.node) }, scope, {
       run: (body, scope) => this.#run(body, scope),
-      // Within another it is part of that one's items.
+      // A nested map is part of its parent's items.
       onProgress: (done, total) => planned.parentId === undefined && this.#deps.progress(node.id, { done, total }),
     })
   }

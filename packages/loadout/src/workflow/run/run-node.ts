@@ -1,4 +1,4 @@
-/** One attempt of a node that is not a map, by its kind. */
+/** Dispatches one attempt of a node, except maps, by node type. */
 import { agentNode } from '../nodes/agent.ts'
 import { approvalNode } from '../nodes/approval.ts'
 import { branchNode } from '../nodes/branch.ts'

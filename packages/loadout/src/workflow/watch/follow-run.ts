@@ -1,6 +1,6 @@
 /**
- * A run as its nodes go, whichever process works on it: what is told here as it happens, and of what is done elsewhere what is
- * stored of it. It begins with what has happened by then, tells each change once, and ends where the run stands.
+ * Streams the node states of a run from any process: local events, and stored state for runs of other processes. It
+ * starts with the current states, reports each change once and ends when the run finishes or pauses.
  */
 
 import type { Emitter } from '../../events.ts'
@@ -19,17 +19,17 @@ export interface FollowDeps {
 
 export interface FollowOptions {
   signal?: AbortSignal | undefined
-  /** What was heard of it before it was followed, where that is all from its beginning on. */
+  /** States reported before following began, if complete from the start of the run. */
   before?: readonly NodeState[] | undefined
 }
 
-/** While changes may be missed, nobody waits longer. */
+/** Max wait between two reads, in case a change event is lost. */
 const WAIT_MS = 1000
-/** Looking at what is stored takes no more than a part of the time. */
+/** Reads of the log take at most 1/PAUSE_SHARE of the time. */
 const LEAST_PAUSE_MS = 50
 const PAUSE_SHARE = 10
 const MAX_STEPS = 100_000
-/** Who reads too slowly is told of the rest by what is stored. */
+/** A slow reader gets the rest from storage. */
 const MAX_BEHIND = 10_000
 
 const RANK: Readonly<Record<NodeState['status'], number>> = {
@@ -41,7 +41,7 @@ const RANK: Readonly<Record<NodeState['status'], number>> = {
   skipped: 3,
 }
 
-/** Heard from the moment of the call on. */
+/** Listens from the moment of the call. */
 export function followRun(
   deps: FollowDeps,
   run: { userId: string; runId: string },
@@ -85,13 +85,13 @@ class RunFollower {
     const signal = this.#signal ? AbortSignal.any([this.#signal, left.signal]) : left.signal
     try {
       for (let isFirst = true; !signal.aborted; isFirst = false) {
-        // From before the look on, so that no change falls between.
+        // Subscribe before reading, so that no change is missed.
         const changed = changes.next(this.#run.runId, WAIT_MS, signal)
         const from = performance.now()
         const row = await this.#row()
         const isOver = isSuspended(row.status)
         yield* this.#drain()
-        // Who works on it here tells more than is stored.
+        // Local events are more detailed than stored steps.
         const isHere = row.leaseOwner === this.#processId
         if (isOver || !isHere || (isFirst && !this.#hasHistory)) yield* this.#stored(row)
         if (isOver) return
@@ -105,7 +105,7 @@ class RunFollower {
     }
   }
 
-  /** What is told here meanwhile. */
+  /** Yields local events until `over` settles. */
   async *#until(over: Promise<unknown>): AsyncGenerator<NodeState, void> {
     let isOver = false
     void over.finally(() => {
@@ -150,7 +150,7 @@ class RunFollower {
   }
 }
 
-/** More items of a map came to their end. */
+/** True if more map items finished. */
 const isFurther = ({ done = 0 }: NodeState, before: NodeState) => done > (before.done ?? 0)
 
 const sleep = (ms: number, signal: AbortSignal) =>

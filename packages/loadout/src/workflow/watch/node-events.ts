@@ -1,6 +1,6 @@
 /**
- * Tells of the nodes of a run as they go, where it is worked on. What is only given out of the log was told when it happened.
- * What a node runs is part of it, and not told by itself: a map tells how many of its items came to their end.
+ * Emits `run-node` events in the process that executes the run. Replayed nodes emit nothing. Child nodes emit no events
+ * of their own; a map reports its finished items.
  */
 import type { Emitter } from '../../events.ts'
 import type { ActiveRun } from '../../runs/engine.ts'
@@ -8,11 +8,11 @@ import { toPublicError } from '../../runs/run-rows.ts'
 import type { Plan, PlannedNode } from '../definition/plan.ts'
 import type { GraphDeps, NodeStatus, Progress } from '../run/run-graph.ts'
 
-/** A long map is told of in so many parts. */
+/** Max progress events per map. */
 const MAX_PARTS = 200
 
 export interface NodeEvents extends Pick<GraphDeps, 'report' | 'progress'> {
-  /** It is being done, and not given out of the log. */
+  /** Called when a node executes, not when it is replayed from the log. */
   onRunning(planned: PlannedNode): void
 }
 
@@ -46,7 +46,7 @@ export function createNodeEvents(events: Emitter, { userId, runId, log }: Active
 
 const partOf = ({ total }: Progress) => Math.ceil(total / MAX_PARTS)
 
-/** The node of the workflow that runs it, or it itself. */
+/** The top-level node that contains a node, or the node itself. */
 function ownerOf(planned: PlannedNode, nodes: Plan['nodes']): PlannedNode {
   const owner = planned.parentId === undefined ? undefined : nodes.get(planned.parentId)
   return owner ? ownerOf(owner, nodes) : planned

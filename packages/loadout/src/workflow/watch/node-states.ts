@@ -1,6 +1,5 @@
 /**
- * How far each node of a run came, worked out from what is stored of it alone: the law of a run over its log, which does nothing
- * where the log ends. So a process that does not work on the run knows what the one that does has told.
+ * Derives node states from stored steps by replaying the graph over a read-only log, so any process can report them.
  */
 import type { RunLog, StepOutcome } from '../../runs/engine.ts'
 import { type PublicError, toPublicError } from '../../runs/run-rows.ts'
@@ -12,7 +11,7 @@ import { GraphRun, type NodeStatus, type Progress } from '../run/run-graph.ts'
 import { runNode } from '../run/run-node.ts'
 import type { RunSnapshot } from '../run-snapshot.ts'
 
-/** Of a map also how far it came. */
+/** Includes the progress of maps. */
 export interface NodeState extends Partial<Progress> {
   node: string
   status: NodeStatus
@@ -37,7 +36,7 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
     progress: (node, progress) => progressByNode.set(node, progress),
     runOnce: (planned, scope) => runNode({ ...NO_DEPS, run }, { planned, scope }),
   })
-  // What the log does not fit has been told by who works on it.
+  // The executing process reports a log that does not match.
   await graph.go().catch(() => {})
   return [...states.values()].flatMap((state) => {
     const withProgress = { ...state, ...progressByNode.get(state.node) }
@@ -47,7 +46,7 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
   })
 }
 
-/** How far its maps came, where it has any. */
+/** Progress of all maps, if there are any. */
 export async function progressOf(row: RunRow, steps: readonly StepRow[]): Promise<Pick<RunView, 'progress'>> {
   const { definition } = row.inputJson as unknown as RunSnapshot
   if (row.kind !== 'workflow' || !definition?.nodes.some(({ type }) => type === 'map')) return {}
@@ -58,18 +57,18 @@ export async function progressOf(row: RunRow, steps: readonly StepRow[]): Promis
   return { progress: Object.fromEntries(maps) }
 }
 
-/** One that the log has no end of, by how the run is. */
+/** State of a node without a recorded end, derived from the run status. */
 function withoutEnd({ status }: RunRow, steps: readonly StepRow[], state: NodeState): NodeState[] {
   const waits = steps.some((step) => step.status === 'paused' || step.status === 'outcome-unknown')
   const statusOf = UNFINISHED[status]
   if (statusOf) return [{ ...state, status: statusOf(waits) }]
-  // All that was ready had begun. Of one that failed, what the log does not know may not have.
+  // All ready nodes had started, except in a failed run without recorded steps.
   if (status !== 'cancelled' && (status !== 'failed' || steps.length === 0)) return []
   const error = toPublicError({ code: 'cancelled', message: 'The run was over before it came to its end.' })
   return [{ ...state, status: 'failed', error }]
 }
 
-/** What a node is of a run that is not over; `waits`: somebody must answer for it. */
+/** Node status by run status; `waits` is true if a user must answer. */
 const UNFINISHED: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatus>> = {
   queued: (isWaiting) => (isWaiting ? 'paused' : 'queued'),
   running: (isWaiting) => (isWaiting ? 'paused' : 'running'),
@@ -77,7 +76,7 @@ const UNFINISHED: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatu
   'outcome-unknown': () => 'paused',
 }
 
-/** Of it, of an item or an attempt of it, or of what is done within it. */
+/** Steps of a node, its items, its attempts and its nested steps. */
 const stepsOf = (steps: readonly StepRow[], node: string): StepRow[] =>
   steps.filter(({ key }) => {
     const path = stepName(key)
@@ -96,7 +95,7 @@ function readOnly(rows: ReadonlyMap<string, StepRow>): RunLog {
       if (row?.key !== `${at} ${key}` || (row.status !== 'completed' && row.status !== 'failed'))
         return { suspended: 'paused' }
       const { result } = row.resultJson as { result: Exclude<StepOutcome, { suspended: unknown }> }
-      // Long ago: nothing is waited for before it would be tried again.
+      // Time 0, so that replay never waits for a retry delay.
       return { ...result, at: 0 }
     },
   })
@@ -107,7 +106,7 @@ const never = () => {
   throw new Error('Nothing is done here.')
 }
 
-/** Nodes are only read: none of this is asked for anything. */
+/** Replay calls none of these. */
 const NO_DEPS: Omit<NodeDeps, 'run'> = {
   invocation: {
     loadout: { tools: [], entries: [], toolkits: [], droppedToolkits: [], tokens: 0 },
