@@ -1,9 +1,9 @@
 /**
- * Makes runs ours. What holds:
+ * Claims runs for this process. Guarantees:
  *
- * - A run that is ours has a place (`run-places.ts`), and others see this process as alive before the row says so.
- * - One is claimed once at a time; whoever loses it to another process gives its place back.
- * - Where a place comes free, that is said: those who wait are served.
+ * - A claimed run holds a slot (`run-slots.ts`), and the process lease is visible before the row names this process.
+ * - A run is claimed once at a time; a process that loses the race releases its slot.
+ * - `onFree` is called whenever a slot becomes free.
  */
 
 import type { ProcessLease } from '../processes/heartbeat.ts'
@@ -13,10 +13,10 @@ import { EXTERNAL_OWNER, isAbandoned } from './provider/provider-rows.ts'
 import { RunSlots } from './run-slots.ts'
 import { waitsOf } from './step-log.ts'
 
-/** A run that is ours. */
+/** A run that this process owns. */
 export interface Claim {
   row: RunRow
-  /** Gives its place back. */
+  /** Releases the slot. */
   release(): void
 }
 
@@ -29,7 +29,7 @@ export class Claims {
   readonly #deps: ClaimDeps
   readonly #slots: RunSlots
   readonly #onFree: () => void
-  /** Between the row and the work. */
+  /** Runs claimed in storage that have not started here yet. */
   readonly #underWay = new Set<string>()
 
   constructor(deps: ClaimDeps, atOnce: number, onFree: () => void) {
@@ -50,14 +50,14 @@ export class Claims {
     return this.#underWay.has(runId)
   }
 
-  /** It is worked on from here on, or not at all. */
+  /** Ends the claim phase: the run has started, or the claim failed. */
   done(runId: string): void {
     this.#underWay.delete(runId)
   }
 
-  /** One that is new, ours from the first where there is room: whoever hears of it before that would take it. */
+  /** Claims a new run before it is stored, so that no other process takes it. */
   async make(fresh: RunRow, isInside: boolean): Promise<Claim | undefined> {
-    // Who waits for it holds a place already.
+    // The parent run already holds a slot.
     const releaseSlot = isInside ? () => {} : this.#slots.take(fresh)
     if (!releaseSlot) return undefined
     const release = await this.#withLease(releaseSlot)
@@ -67,11 +67,11 @@ export class Claims {
 
   wait(run: RunRow): void {
     this.#slots.wait(run)
-    // A place may have come free before it waited.
+    // A slot may have become free before the run waited.
     this.#onFree()
   }
 
-  /** One that nobody has. Where there is no room for it, it waits. */
+  /** Claims a queued run, or queues it for a slot. */
   async claim(run: RunRow): Promise<Claim | undefined> {
     const { userId, runId } = run
     if (this.#underWay.has(runId)) return undefined
@@ -96,7 +96,7 @@ export class Claims {
     }
   }
 
-  /** The place, with others that see this process as alive. */
+  /** Releases slot and lease together; acquires the lease first. */
   async #withLease(releaseSlot: () => void): Promise<() => void> {
     const leave = () => {
       releaseSlot()
@@ -120,16 +120,16 @@ export class Claims {
   }
 }
 
-/** Runs that nobody works on, whoever's they are. */
+/** Finds orphaned and queued runs of all users. */
 const caller = 'run-engine'
 const PAGE = 100
 
 export interface OrphanedRuns {
-  /** Left by processes that are gone, or past its time to wait. */
+  /** Runs of dead processes, and paused runs past their deadline. */
   freed: RunRow[]
-  /** What waits to begin. */
+  /** Queued runs. */
   queued: RunRow[]
-  /** Where the next look goes on: many of one user must not hide those behind them. */
+  /** Cursor of the next scan: many runs of one user must not hide those of others. */
   after: string | undefined
 }
 
@@ -156,7 +156,7 @@ export function findOrphaned(
   })
 }
 
-/** Of the newest that wait, those whose answer is there: its wake was lost with its process, or could not be written. */
+/** Finds paused runs whose answer exists: the wake-up was lost with its process or could not be stored. */
 export async function findResumable(
   storage: Storage,
   hasAnswer: (userId: string, ids: readonly string[]) => Promise<boolean>,

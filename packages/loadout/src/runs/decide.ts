@@ -1,31 +1,31 @@
 /**
- * What becomes of one step of a run, by what the log says of it. Pure, and the law of every run:
+ * Decides how to handle a step from its log entry. Pure; every run follows these rules:
  *
- * - What completed is never done again: its result is given anew; to a program, in the order in which results came the
- *   first time, because it may depend on that.
- * - What was begun and left without an end is done again only where that does no harm; else nobody knows what came of it, and
- *   the run stands until somebody says.
- * - What waits for a person goes on waiting, and the run frees everything meanwhile.
- * - A step that is not what the log has at its place is drift: the program is not the one that wrote the log.
+ * - A completed step never runs again: its result is replayed, for programs in the original order of results, because a
+ *   program may depend on it.
+ * - A step without a recorded end runs again only if that is harmless; otherwise its outcome is unknown and the run
+ *   suspends until a user decides.
+ * - A step that waits for an approval keeps waiting, and the run holds no resources.
+ * - A step that differs from its log entry is drift: the program is not the one that wrote the log.
  */
 import type { StepRow } from '../schema/records/run.ts'
 
-/** A number, from 0, where steps follow one another; a name without blanks where they do not. */
+/** Sequence number from 0 for ordered steps; a path without spaces for named steps. */
 export type StepKey = { seq: number; path?: undefined } | { path: string; seq?: undefined }
 
 export type StepRequest = StepKey & {
-  /** What it is, and with what: the same step has the same key. */
+  /** Name and argument hash: the same step has the same key. */
   key: string
   kind: string
-  /** Doing it twice does no more than doing it once. */
+  /** True if running it twice is harmless. */
   repeatable: boolean
 }
 
 export type StepDecision =
   | { do: 'execute' }
-  /** As it ended the first time. */
+  /** Replay the recorded result. */
   | { do: 'replay' }
-  /** It waited for a person: whoever executes it looks for the answer. */
+  /** It waited for an approval: `execute` looks up the answer. */
   | { do: 'ask-again' }
   | { do: 'unknown' }
   | { do: 'drift'; detail: string }
@@ -43,5 +43,5 @@ export function decide(recorded: StepRow | undefined, { key, kind, repeatable }:
   return repeatable ? { do: 'execute' } : { do: 'unknown' }
 }
 
-/** A key is a name and a hash of what it was called with. */
+/** Name part of a step key, without the argument hash. */
 export const nameOf = (key: string) => `'${key.slice(0, key.lastIndexOf('#')).slice(0, 200)}'`

@@ -1,6 +1,6 @@
 /**
- * Runs over any storage, without anything else: a row says whose a run is, and the process that has it is alive or is not
- * (`processes/heartbeat.ts`). Whoever comes by takes what nobody has: at its start, when a row changes, and every so often.
+ * Run engine over any storage. A row names the process that owns a run (`processes/heartbeat.ts`); every process takes
+ * orphaned runs at its start, on row changes and periodically.
  */
 
 import { HostError } from '../errors.ts'
@@ -16,17 +16,17 @@ import { CANCELLED, endOf, FINISHED, finalStatus, newRun, noRun, QUEUED, reuseSt
 import { StepLog } from './step-log.ts'
 
 export interface EmbeddedDeps extends WorkDeps, ClaimDeps, ReaderDeps {
-  /** How many this process works on at once, of all users. @default 24 */
+  /** Max concurrent runs of this process, of all users. @default 24 */
   atOnce?: number | undefined
-  /** How often it looks for what nobody has. @default 10_000 */
+  /** Interval of scans for orphaned runs, in ms. @default 10_000 */
   lookMs?: number | undefined
 }
 
 const AT_ONCE = 24
 const LOOK_MS = 10_000
-/** A run's own steps change its row, too: it is looked at once for many of them. */
+/** Steps change the row too, so checks of one run are debounced. */
 const CHECK_MS = 100
-/** Answers wake runs by themselves: what was missed is looked for less often. */
+/** Answers wake runs directly; lost wake-ups are searched for on every third scan. */
 const LOOKS_AT_PAUSED = 3
 
 export function createEmbeddedEngine(deps: EmbeddedDeps): Engine {
@@ -36,13 +36,13 @@ export function createEmbeddedEngine(deps: EmbeddedDeps): Engine {
 interface Active extends Claim {
   controller: AbortController
   done: Promise<void>
-  /** It is told to stop: what it is does not depend on its work any more, which may take its time. */
+  /** Resolves when the run is aborted; its status no longer depends on its work. */
   stopped: Promise<void>
-  /** It is over for good. */
+  /** The run is finished. */
   isOver?: boolean
-  /** Somebody looks at its row in a moment. */
+  /** A check of the row is scheduled. */
   looking?: boolean
-  /** It is to go on, and was about to end here. */
+  /** The run was queued again while it was ending here. */
   again?: boolean
 }
 
@@ -54,9 +54,9 @@ class EmbeddedEngine implements Engine {
   readonly #changes: RowChanges
   readonly #reader: RunReader
   readonly #starting = new Set<string>()
-  /** Runs that others work on and that were looked at just now, with whether they changed since. */
+  /** Recently checked runs of other processes, with whether they changed since. */
   readonly #elsewhere = new Map<string, boolean>()
-  /** Something may have been left for lack of room. */
+  /** Runs may have been skipped for lack of slots. */
   #hasLeft = false
   #timer: ReturnType<typeof setInterval> | undefined
   #looking: Promise<void> | undefined
@@ -77,7 +77,7 @@ class EmbeddedEngine implements Engine {
     const steps = (run.steps ?? []).map((step) => reuseStep(fresh, step))
     const claim = await this.#claims.make(fresh, run.isInside === true)
     const { row } = claim ?? { row: fresh }
-    // The others hear of it, and so would this one.
+    // Ignore our own change event for this run.
     this.#starting.add(row.runId)
     try {
       await this.#user(row.userId, async (tx) => {
@@ -161,10 +161,10 @@ class EmbeddedEngine implements Engine {
     return this.#deps.storage.transaction({ userId }, work)
   }
 
-  /** A row changed, here or elsewhere. */
+  /** Handles a row change from any process. */
   #changed(userId: string, runId: string): void {
     const active = this.#active.get(runId)
-    // Looked at by who it belongs to: cancelled, or taken over.
+    // The owner checks whether the run was cancelled or taken over.
     if (active) this.#checkSoon(active)
     else if (this.#starting.has(runId)) return
     else if (!this.#claims.hasRoom(userId)) this.#hasLeft = true
@@ -175,7 +175,7 @@ class EmbeddedEngine implements Engine {
         .catch(() => {})
   }
 
-  /** Each step of a run that another works on changes its row: it is looked at again once for many of them. */
+  /** Debounces row changes of runs that other processes execute. */
   #leave({ userId, runId }: RunRow): void {
     this.#elsewhere.set(runId, false)
     soon(() => {
@@ -202,7 +202,7 @@ class EmbeddedEngine implements Engine {
     else if (now?.leaseOwner !== row.leaseOwner) controller.abort(new HostError('run-lost'))
   }
 
-  /** Works on it, where nobody else does. */
+  /** Claims and starts a queued run. */
   async #take(row: RunRow): Promise<void> {
     if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null || !this.#deps.works[row.kind]) return
     const active = this.#active.get(row.runId)
@@ -246,7 +246,7 @@ class EmbeddedEngine implements Engine {
       })
   }
 
-  /** A place is free again: those who were left are served. */
+  /** A slot is free: starts waiting runs. */
   async #serve(): Promise<void> {
     for (let next = this.#claims.next(); next && !this.#isClosed; next = this.#claims.next()) {
       const { userId, runId } = next
@@ -258,7 +258,7 @@ class EmbeddedEngine implements Engine {
     await this.#look()
   }
 
-  /** What nobody works on: left by processes that are gone, not begun yet, or past its time to wait. */
+  /** Scans for orphaned, queued and overdue runs; one scan at a time. */
   #look(): Promise<void> {
     this.#looking ??= this.#lookAround().finally(() => {
       this.#looking = undefined
@@ -266,7 +266,7 @@ class EmbeddedEngine implements Engine {
     return this.#looking
   }
 
-  /** Its process is gone; or it is ours by its row alone, because its end could not be written. */
+  /** True if the owner process is dead, or if this process owns the row but does not execute the run. */
   async #isLeft(tx: Transaction, { runId, leaseOwner }: RunRow): Promise<boolean> {
     if (leaseOwner === this.#deps.presence.processId) return !this.#active.has(runId) && !this.#claims.isUnderWay(runId)
     return !(leaseOwner && (await isAlive(tx, leaseOwner)))
@@ -292,14 +292,14 @@ function soon(work: () => void): void {
   if (typeof timer === 'object') timer.unref?.()
 }
 
-/** Works on a run that is ours until it is over or stands, and writes that down as long as it still is. */
+/** Dependencies of `executeRun`, which executes an owned run and stores its end while this process owns it. */
 export interface WorkDeps {
   storage: Storage
-  /** What runs of a kind do. */
+  /** Work by run kind. */
   works: Partial<Record<RunRow['kind'], RunWork>>
-  /** Whether one of these questions has its answer by now. */
+  /** True if one of these approvals has an answer. */
   hasAnswer(userId: string, approvalIds: readonly string[]): Promise<boolean>
-  /** It is over: what it waits for is of no use any more. */
+  /** Called when a run ends, to withdraw approvals and release transports. */
   onOver?: ((userId: string, runId: string) => Promise<void>) | undefined
 }
 
@@ -309,9 +309,9 @@ export interface ClaimedRun {
 }
 
 export interface WorkResult {
-  /** Nothing changes it any more. */
+  /** The run is finished. */
   isOver: boolean
-  /** It is to be woken at once: it waits, and has its answer. */
+  /** The run paused and already has an answer: wake it at once. */
   hasAnswer: boolean
 }
 
@@ -327,7 +327,7 @@ export async function executeRun(
   const { runId, userId, inputJson: input, createdAt: startedAt } = row
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
   const work = deps.works[row.kind] as RunWork
-  // Given up before it began: it does not begin.
+  // A run that is aborted before its start does not start.
   const end = signal.aborted
     ? failedBy(signal.reason)
     : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
@@ -344,7 +344,7 @@ interface Ending {
 async function endRun(deps: WorkDeps, log: StepLog, { row, end, signal }: Ending): Promise<WorkResult> {
   const { userId, runId, leaseOwner } = row
   const code = HostError.is(signal.reason) ? signal.reason.code : undefined
-  // Somebody else has it, or it was cancelled: nothing of this counts.
+  // Another process owns the run, so this result is discarded.
   if (signal.aborted && code === 'run-lost') return { isOver: false, hasAnswer: false }
   const isHandedOn = signal.aborted && code === 'shutting-down'
   const result = signal.aborted ? CANCELLED() : endOf(finalStatus(log, end), log.waitsUntil)
@@ -353,15 +353,15 @@ async function endRun(deps: WorkDeps, log: StepLog, { row, end, signal }: Ending
     : { ...result, ...(FINISHED.has(result.status ?? 'running') ? withoutToolkits(row) : {}) }
   const change = { set, where: { leaseOwner, status: 'running' as const } }
   const ended = await deps.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
-  // Nobody comes back for an answer to what is over, nor for what it brought.
+  // A finished run needs neither its approvals nor its transports.
   const needsCleanup = log.hasAsked || row.inputJson.transports !== undefined
   const isOver = ended !== undefined && FINISHED.has(ended.status)
   if (isOver && needsCleanup) await deps.onOver?.(userId, runId)
-  // An answer that came before the row said that it waits has woken nobody.
+  // An answer that arrived before the row was paused woke nobody.
   return { isOver, hasAnswer: ended?.status === 'paused' && (await deps.hasAnswer(userId, log.approvals)) }
 }
 
-/** What the call of a workflow brought is gone with its run, and its secrets in the same moment. */
+/** Removes the inline toolkits and their secrets in the update that ends the run. */
 function withoutToolkits({ kind, inputJson }: RunRow): Partial<RunRow> {
   if (kind !== 'workflow' || inputJson.toolkits === undefined) return {}
   const { toolkits: _, ...rest } = inputJson
@@ -370,8 +370,7 @@ function withoutToolkits({ kind, inputJson }: RunRow): Partial<RunRow> {
 
 const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })
 
-/** Ends a run for good, whatever else happens to it meanwhile. */
-/** Who loses a race looks again: what won it may be the end, and then that is told. */
+/** Cancels a run. A lost race is retried, because the winner may have finished the run. */
 export async function cancelRun(storage: Storage, { userId, runId }: Pick<RunRow, 'userId' | 'runId'>): Promise<void> {
   for (;;) {
     const isCancelled = await storage.transaction({ userId }, async (tx) => {
@@ -385,10 +384,11 @@ export async function cancelRun(storage: Storage, { userId, runId }: Pick<RunRow
   }
 }
 
-/** A person says of a step that nobody knows of how its run goes on. */
 const MAX_STEPS = 100_000
 
-/** The run, once nothing of it is unknown any more: then it waits to go on. */
+/**
+ * Resolves a step with an unknown outcome by a user's decision. Returns the queued run when no unknown step is left.
+ */
 export async function resolveUnknownStep(
   tx: Transaction,
   { userId, runId }: Pick<RunRow, 'userId' | 'runId'>,
@@ -408,7 +408,7 @@ export async function resolveUnknownStep(
   return tx.update('runs', runId, { set: QUEUED(), where: { status: 'outcome-unknown' } })
 }
 
-/** Somebody said that it did not work: the program hears that, behind all that it heard before. */
+/** Marks a step as failed, ordered after all recorded results. */
 async function markedAsFailed(tx: Transaction, step: StepRow): Promise<Partial<StepRow>> {
   const { userId, runId } = step
   const steps = await tx.list('steps', { where: { userId, runId }, limit: MAX_STEPS })

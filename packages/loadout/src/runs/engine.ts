@@ -1,11 +1,11 @@
 /**
- * The contract of what keeps runs going: a run is stored before anything of it is done, and somebody finishes it whatever
- * happens to whoever began. What holds of every driver, and is tested by one suite:
+ * Contract of run engines: a run is stored before its first step and finishes even if its process dies. One test suite
+ * checks every driver:
  *
- * - A run is worked on by one process at a time; with that process gone, another takes it over.
- * - What its log has as completed is never done again (`decide.ts`).
- * - A run that waits holds nothing but its row; what it waits for wakes it, in whichever process.
- * - A run that was cancelled does nothing more.
+ * - One process executes a run at a time; if it dies, another takes over.
+ * - A completed step never runs again (`decide.ts`).
+ * - A suspended run holds only its row; an answer wakes it in any process.
+ * - A cancelled run does nothing more.
  */
 import type { HostError } from '../errors.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
@@ -13,42 +13,41 @@ import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/records/ru
 import type { StepRequest } from './decide.ts'
 
 export interface NewRun {
-  /** Where it was given one before it began. `conflict` where there is such a run. */
+  /** Preassigned ID; `conflict` if it exists. */
   runId?: string | undefined
   userId: string
   kind: RunRow['kind']
   threadId?: string | undefined
   workflowVersionId?: string | undefined
   input: JsonObject
-  /** What of another run is taken over: completed, and not done again. */
+  /** Completed steps of another run to reuse. */
   steps?: readonly ReusedStep[] | undefined
-  /** A run that holds a place waits for it: it needs none of its own. */
+  /** True if a run that holds a slot waits for this one; it then needs no slot. */
   isInside?: boolean | undefined
-  /** Given up where this is aborted before it was begun, or while it is worked on here. */
+  /** Cancels the run if aborted before its start or while it runs here. */
   signal?: AbortSignal | undefined
 }
 
-/** A step of another run, as it is taken over. */
+/** A step reused from another run. */
 export type ReusedStep = Pick<
   StepRow,
   'seq' | 'key' | 'kind' | 'status' | 'requestJson' | 'resultJson' | 'startedAt' | 'endedAt'
 >
 
-/** What came of a step: a value, or an error with its code. */
+/** Step result: a value, or an error with its code. */
 export type StepResult = { value: Json } | { error: { code: string; message: string; data?: Json | undefined } }
 
 export type StepOutcome =
-  /** `at`: when it ended, the first time. */
+  /** `at`: time when the step first ended. */
   (StepResult & { at: number }) | Suspended
 
-/** The run stands: for an answer, or because nobody knows. */
+/** The run waits for an answer or has an unknown outcome. */
 export interface Suspended {
   suspended: 'paused' | 'outcome-unknown'
 }
 
-/** What executes a step. */
 export interface StepWork {
-  /** What is shown of it. */
+  /** Request as the run view shows it. */
   request: Json
   execute(step: {
     stepId: string
@@ -57,19 +56,19 @@ export interface StepWork {
 }
 
 export interface RunLog {
-  /** Does a step, or gives what came of it before. Throws `run-drift` where the log has another at its place. */
+  /** Executes a step or replays its result. Throws `run-drift` if the log has a different step there. */
   step(request: StepRequest, work: StepWork): Promise<StepOutcome>
-  /** A log within this one: of a program that is a step of something larger. Its numbers begin at 0. */
+  /** Nested log of a program that is itself a step. Its sequence numbers start at 0. */
   within(path: string): RunLog
-  /** Whether it has a step at a place. */
+  /** True if the log has a step at this path. */
   has(path: string | number): boolean
-  /** How many steps are in the log from before. */
+  /** Number of steps recorded before this start. */
   readonly recorded: number
-  /** How many recorded results nobody asked for yet, where they have an order. */
+  /** Number of ordered results that were not requested yet. */
   readonly unasked: number
 }
 
-/** A run that is worked on here. */
+/** A run that this process executes. */
 export interface ActiveRun {
   runId: string
   userId: string
@@ -77,14 +76,14 @@ export interface ActiveRun {
   workflowVersionId: string | undefined
   input: JsonObject
   startedAt: Date
-  /** Aborted when it is cancelled, its process closes, or another took it over. */
+  /** Aborts on cancel, process shutdown, or takeover by another process. */
   signal: AbortSignal
   log: RunLog
 }
 
 interface RunReport {
   logs?: Json | undefined
-  /** Toolkits that did not start, and that were left out. */
+  /** Toolkits that failed or were dropped. */
   toolkits?: RunToolkits | undefined
 }
 
@@ -94,11 +93,11 @@ export type RunEnd = RunReport &
     | {
         status: 'failed'
         error: HostError
-        /** What else is known of it. */
+        /** Additional error details. */
         about?: JsonObject | undefined
         usage?: JsonObject | undefined
       }
-    /** It goes on when what its log waits for is there. */
+    /** The run resumes when its log has an answer. */
     | { status: 'paused' | 'outcome-unknown' }
   )
 
@@ -106,7 +105,7 @@ export type RunWork = (run: ActiveRun) => Promise<RunEnd>
 
 export interface Engine {
   readonly name: string
-  /** Stores it, and begins. */
+  /** Stores and starts a run. */
   start(run: NewRun): Promise<RunView>
   get(userId: string, runId: string): Promise<RunView>
   list(
@@ -118,19 +117,19 @@ export interface Engine {
       workflowId?: string | undefined
     },
   ): Promise<RunView[]>
-  /** The run as soon as it is over or stands. */
+  /** Resolves when the run finishes or pauses. */
   settled(userId: string, runId: string, options?: { signal?: AbortSignal | undefined }): Promise<RunView>
-  /** Something that it waited for may be there. */
+  /** Resumes a paused run whose answer may exist. */
   wake(userId: string, runId: string): Promise<void>
   cancel(userId: string, runId: string): Promise<RunView>
-  /** Where nobody knows what came of a step: do it again, or take it for failed. */
+  /** Decides a step with an unknown outcome: repeat it or mark it as failed. */
   resolve(userId: string, runId: string, answer: { stepId: string; decision: 'repeat' | 'fail' }): Promise<RunView>
-  /** Takes up what others left, and follows what they do. */
+  /** Takes over orphaned runs and watches row changes. */
   open(): Promise<void>
-  /** Whose runs are worked on here. */
+  /** Users with runs in this process. */
   users(): string[]
-  /** Ends what of a user is worked on here. */
+  /** Cancels all runs of a user in this process. */
   forget(userId: string): Promise<void>
-  /** What is worked on here is left to others, or to the next start. */
+  /** Stops this process; its runs are queued for others. */
   close(): Promise<void>
 }

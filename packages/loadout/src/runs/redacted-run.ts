@@ -1,10 +1,10 @@
-/** What people see of a run beside its state: what it began with, and what its steps gave. Bounded, whatever a run did. */
+/** Redacted, size-limited view of a run's input and step outputs. */
 import { redactArguments } from '../audit/redact/redact-arguments.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { WorkflowDefinition } from '../schema/records/workflow.ts'
 
-/** What is kept of a run's beginning, by its kind. */
+/** Stored input of a run, by kind. */
 interface StoredInput {
   program?: string
   definition?: WorkflowDefinition
@@ -19,7 +19,7 @@ export function workflowOf(row: RunRow): Pick<RunView, 'workflow'> {
   return row.kind === 'workflow' && definition ? { workflow: { name: definition.name, ...workflow } } : {}
 }
 
-/** Too long for a list of runs. */
+/** Only in single-run views: too long for lists. */
 export function beginningOf(row: RunRow): Pick<RunView, 'input' | 'definition' | 'program'> {
   const { program, definition, input } = storedInput(row)
   return {
@@ -34,11 +34,11 @@ function withoutSecrets(input: Json, schema: JsonObject | undefined): Json {
   return redactArguments(args, { schema: { type: 'object', properties: { input: schema ?? {} } }, whole: true }).input
 }
 
-/** Of one step, and of all steps of a run. */
+/** Max characters of one step's output and of all outputs. */
 const MAX_OF_ONE = 16_000
 const MAX_OF_ALL = 1_000_000
 
-/** Gives what each step gave, in turn, for as long as there is room. */
+/** Returns each step's output while the total limit lasts. */
 export function outputs(): (step: StepRow) => { output?: Json; cut?: true } {
   let left = MAX_OF_ALL
   return (step) => {
@@ -54,7 +54,7 @@ export function outputs(): (step: StepRow) => { output?: Json; cut?: true } {
   }
 }
 
-/** A program's step has what it said beside what it gave. */
+/** A code step stores its value beside its logs. */
 function outputValue({ kind }: StepRow, value: Json): Json {
   const isProgram = kind === 'code' && typeof value === 'object' && value !== null && 'logs' in value
   return isProgram ? (value as { value?: Json }).value : value

@@ -1,4 +1,4 @@
-/** Runs as their users look at them, and wait for them. Another's run does not exist. */
+/** Reads runs of one user and waits for them. Runs of other users are reported as not found. */
 
 import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
@@ -6,7 +6,7 @@ import type { RowChanges } from '../storage/watch-row.ts'
 import type { Engine } from './engine.ts'
 import { isSuspended, noRun, viewOf } from './run-rows.ts'
 
-/** While changes may be missed, nobody waits longer. */
+/** Max wait between two reads, in case a change event is lost. */
 const WAIT_MS = 1000
 const PAGE = 100
 const MAX_STEPS = 100_000
@@ -14,15 +14,15 @@ const MAX_VERSIONS = 100
 
 export interface WaitOptions {
   signal?: AbortSignal | undefined
-  /** Whether nobody waits here any more. */
+  /** True if the process is closing. */
   isOver(): boolean
-  /** Until the work on it is over, where that is done here: it settles by nothing else, and its row need not be looked at. */
+  /** Resolves when the local work ends; undefined if another process executes the run. */
   working(): Promise<unknown> | undefined
 }
 
 export interface ReaderDeps {
   storage: Storage
-  /** What is worked out of a run's log, for who looks at one. */
+  /** Derives map progress from the log, for single-run views. */
   progressOf?: ((row: RunRow, steps: readonly StepRow[]) => Promise<Pick<RunView, 'progress'>>) | undefined
 }
 
@@ -66,13 +66,13 @@ export class RunReader {
       const work = working()
       if (work) await orAborted(work, signal)
       const stop = new AbortController()
-      // From before the look on, so that no change falls between.
+      // Subscribe before reading, so that no change is missed.
       const changed = this.#changes.next(runId, WAIT_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
       try {
-        // Its steps are many, and read once: at once where it has just settled here.
+        // Steps are expensive to read: read them once, when the run has probably settled.
         const isLikely = work !== undefined || isEnough() || isSuspended((await this.#row(userId, runId)).status)
         const view = isLikely ? await this.get(userId, runId) : undefined
-        // It may have been woken between the two.
+        // The run may have been woken between the two reads.
         if (view && (isSuspended(view.status) || isEnough())) return view
         await changed
       } finally {
@@ -88,7 +88,7 @@ export class RunReader {
   }
 }
 
-/** Until it is over, or nobody waits for it any more. */
+/** Resolves when the work ends or the signal aborts. */
 async function orAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted) return
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -105,7 +105,7 @@ interface RunQuery {
   after?: string
 }
 
-/** A run names the version that it is of: those of the latest versions, together in their order. */
+/** A run row names its version, so the runs of the latest versions are merged. */
 async function ofWorkflow(tx: Transaction, workflowId: string, query: RunQuery): Promise<RunRow[]> {
   const { userId } = query.where
   const versions = { where: { userId, workflowId }, order: 'desc' as const, limit: MAX_VERSIONS }

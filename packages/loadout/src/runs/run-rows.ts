@@ -1,4 +1,4 @@
-/** Runs as they are stored, and as people see them. */
+/** Run and step rows, and their public views. */
 
 import { ERRORS, HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
@@ -10,7 +10,7 @@ import { stepName, waitsOf } from './step-log.ts'
 import { toStorableJson } from './storable-json.ts'
 
 export const FINISHED: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed', 'cancelled'])
-/** It does nothing until something comes from outside. */
+/** True if only an external event changes the run. */
 export const isSuspended = (status: RunRow['status']) =>
   FINISHED.has(status) || status === 'paused' || status === 'outcome-unknown'
 
@@ -33,7 +33,7 @@ export function newRun({ runId = newId('run'), userId, kind, threadId, workflowV
   }
 }
 
-/** A step of another run, as this one's own. */
+/** Copies a step of another run into this one. */
 export const reuseStep = ({ userId, runId }: RunRow, step: ReusedStep): StepRow => ({
   ...step,
   stepId: newId('step'),
@@ -41,7 +41,7 @@ export const reuseStep = ({ userId, runId }: RunRow, step: ReusedStep): StepRow 
   runId,
 })
 
-/** What a row is once its work ended here; `until`: when somebody must look at it again. */
+/** Row update at the end of the work; `until` is the deadline of the next scan. */
 export function endOf(end: RunEnd, until: Date | undefined): Partial<RunRow> {
   const { logs = [] } = end
   const usage = 'usage' in end && end.usage ? { usage: end.usage } : {}
@@ -67,7 +67,7 @@ interface Output {
   toolkits?: RunToolkits
 }
 
-/** Without steps as a list has it. */
+/** Without `steps` it is a list item. */
 export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
   const { value, usage, toolkits, logs = [] } = (row.outputJson ?? {}) as Output
   const stepList = stepViews(
@@ -102,14 +102,14 @@ function stepViews(kind: RunRow['kind'], steps: readonly StepRow[]): RunView['st
     .map((step) => ({ ...stepView(step), ...placeOf(step), ...outputOf(step) }))
 }
 
-/** A question that is about no tool is about its own place. */
+/** An approval without a tool is named by its path. */
 function pendingOf({ approvalId, request, place, kind }: RunView['steps'][number]): RunView['pending'] {
   if (approvalId === undefined) return []
   const { ref } = (request ?? {}) as { ref?: unknown }
   return [{ id: approvalId, ref: typeof ref === 'string' ? ref : `workflow.${place ?? kind}` }]
 }
 
-/** Nobody is asked any more about what a run waited for that is over. */
+/** A finished run has no pending approvals. */
 function closePending({ updatedAt: endedAt }: RunRow, step: StepRow): StepRow {
   if (step.status !== 'paused') return step
   const error = { code: 'cancelled', message: 'The run was over before somebody answered.' }
@@ -137,7 +137,7 @@ function stepView(step: StepRow): RunView['steps'][number] {
 
 export const noRun = () => new HostError('not-found', { detail: 'There is no such run of yours.' })
 
-/** It waits for whoever has room. */
+/** Queued for any process with a free slot. */
 export const QUEUED = () => ({ status: 'queued' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
 export const CANCELLED = () => ({
   status: 'cancelled' as const,
@@ -146,7 +146,7 @@ export const CANCELLED = () => ({
   updatedAt: new Date(),
 })
 
-/** What a run says of its end, with what its log knows. */
+/** Final status of a run, corrected by its log. */
 export function finalStatus(log: { isUnknown: boolean; unasked: number }, end: RunEnd): RunEnd {
   if (end.status === 'paused' && log.isUnknown) return { ...end, status: 'outcome-unknown' }
   const isLate = end.status === 'failed' && end.about?.reason === 'time-limit'
@@ -155,14 +155,14 @@ export function finalStatus(log: { isUnknown: boolean; unasked: number }, end: R
   return { status: 'failed', error: new HostError('run-drift', { detail }) }
 }
 
-/** The error of a step as people see it: what happened, and what can be done about it. */
+/** Public error of a step: message and fix. */
 export interface PublicError {
   code: string
   message: string
   action?: string
 }
 
-/** What it says itself to do comes before what is true of its code. */
+/** An error's own action takes precedence over the default of its code. */
 export function toPublicError({ code, message, data }: { code: string; message: string; data?: Json }): PublicError {
   const own = typeof data === 'object' && data !== null && 'action' in data ? data.action : undefined
   const defaultAction = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].action : undefined

@@ -1,19 +1,19 @@
 /**
- * How many runs a process works on at once, and whose. One user has a share (`shares.ts`); what finds no place waits here, and
- * what is free goes first to who has least.
+ * Fair semaphore for runs of this process. One user has a fair share; waiting runs of the user with the fewest slots
+ * start first.
  */
 
 import type { RunRow } from '../schema/records/run.ts'
 
 type RunId = Pick<RunRow, 'userId' | 'runId'>
 
-/** More is found again by looking for it. */
+/** Runs above this limit are found by the next scan. */
 const MAX_WAITING = 10_000
 
 export class RunSlots {
   readonly #capacity: number
   readonly #slotsByUser = new Map<string, number>()
-  /** By user, in the order in which they came. */
+  /** By user, in arrival order. */
   readonly #waiting = new Map<string, Set<string>>()
   #taken = 0
   #waits = 0
@@ -26,7 +26,7 @@ export class RunSlots {
     return hasFairShare(this.#slotsByUser.get(userId) ?? 0, this.#capacity - this.#taken)
   }
 
-  /** How to leave it again; undefined where there is none. */
+  /** Returns the release function; undefined if no slot is free. */
   take({ userId }: Pick<RunId, 'userId'>): (() => void) | undefined {
     if (!this.hasRoom(userId)) return undefined
     this.#count(userId, 1)
@@ -44,7 +44,7 @@ export class RunSlots {
     this.#waits++
   }
 
-  /** Of those that wait, one that has a place now. It waits no more: whoever takes it up takes the place. */
+  /** Removes and returns a waiting run that can get a slot now; the caller takes the slot. */
   next(): RunId | undefined {
     let least: string | undefined
     for (const userId of this.#waiting.keys())
@@ -54,7 +54,7 @@ export class RunSlots {
     const [runId = ''] = runs
     runs.delete(runId)
     this.#waits--
-    // Behind the others, where as many of theirs are worked on.
+    // Moves the user behind others with as many slots.
     this.#waiting.delete(least)
     if (runs.size > 0) this.#waiting.set(least, runs)
     return { userId: least, runId }
@@ -72,8 +72,5 @@ export class RunSlots {
   }
 }
 
-/**
- * Who shares places with others has at most twice as many as are left: alone two thirds of them, and whoever comes next
- * finds room at once. Pure, and the law of runs and of sandboxes.
- */
+/** Fair share: one user may hold up to 2 × the free slots (at most 2/3 of all). Used for runs and sandboxes. */
 export const hasFairShare = (used: number, free: number): boolean => used < 2 * free

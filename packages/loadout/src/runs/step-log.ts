@@ -1,9 +1,9 @@
 /**
- * The log of one run while it is worked on. Every write holds only as long as the run is ours.
+ * Step log of one run while this process executes it. Writes succeed only while this process owns the run.
  *
- * A program's steps have numbers: results reach it in the order in which they are written, and on a replay in that order
- * again; what is new comes after all that is replayed. A workflow's steps have names, and are given as soon as they are
- * asked for: which node is first does not matter to the others. A program within it has numbers for itself.
+ * Program steps are numbered: results are delivered in the order in which they were stored, also on replay, and new
+ * results come after all replayed ones. Workflow steps are named and delivered as soon as requested, because nodes are
+ * independent. A program inside a workflow has its own numbers.
  */
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
@@ -13,15 +13,15 @@ import { decide, type StepRequest } from './decide.ts'
 import type { RunLog, StepOutcome, StepResult, StepWork } from './engine.ts'
 import { toStorableJson } from './storable-json.ts'
 
-/** What is kept of a step that ended. */
+/** Stored result of an ended step. */
 interface Ended {
-  /** Its place among the results. */
+  /** Order among all results. */
   order: number
   at: number
   result: StepResult
 }
 
-/** What is kept of a step that waits. */
+/** Stored state of a paused step. */
 interface Waits {
   approvalId: string
   until: number
@@ -32,7 +32,7 @@ export interface StepLogDeps {
   run: Pick<RunRow, 'runId' | 'userId' | 'leaseOwner' | 'kind'>
   recorded: readonly StepRow[]
   signal: AbortSignal
-  /** The run is not ours any more. */
+  /** Called when this process lost the run. */
   onLost(): void
 }
 
@@ -65,13 +65,13 @@ export class StepLog implements RunLog {
     return this.#rows.size
   }
 
-  /** When somebody must look again, where it stands for an answer. */
+  /** Deadline of the first pending approval. */
   get waitsUntil(): Date | undefined {
     const times = [...this.#waits.values()].map(({ until }) => until)
     return times.length === 0 ? undefined : new Date(Math.min(...times))
   }
 
-  /** Whether questions of it are open, or were. */
+  /** True if the run has or had pending approvals. */
   get hasAsked(): boolean {
     return this.#waits.size > 0 || this.#deps.recorded.some(({ status }) => status === 'paused')
   }
@@ -84,7 +84,7 @@ export class StepLog implements RunLog {
     return this.#isUnknown
   }
 
-  /** How many recorded results nobody asked for. */
+  /** Number of recorded results that were not requested. */
   get unasked(): number {
     return this.#turns.left
   }
@@ -128,18 +128,18 @@ export class StepLog implements RunLog {
     }
     const row = existing ?? this.#newRow({ ...request, key }, work)
     const { approvalId } = decision.do === 'ask-again' ? waitsOf(row) : {}
-    // Before anything is done that must not be done twice, the log knows of it.
+    // Log an unrepeatable step before it runs.
     if (!request.repeatable || approvalId !== undefined) await this.#begin(address, row)
     const result = await work.execute({ stepId: row.stepId, approvalId })
     this.#deps.signal.throwIfAborted()
-    // What is inside it stands, and says so itself.
+    // A nested step is suspended and already logged.
     if ('suspended' in result) return result
     if ('pause' in result) return this.#pause(address, row, result.pause)
     await turns?.all(this.#deps.signal)
     return this.#end(address, row, result)
   }
 
-  /** Waits until all that happened is written. */
+  /** Waits until all changes are stored. */
   async flush(): Promise<void> {
     while (this.#flushing) await this.#flushing
     await this.#writing
@@ -197,7 +197,7 @@ export class StepLog implements RunLog {
     return { suspended: 'outcome-unknown' }
   }
 
-  /** Whether it was begun before decides whether it is there. */
+  /** Inserts the row, or updates it if the step was started before. */
   async #put(address: Address, row: StepRow): Promise<void> {
     const { stepId, status, resultJson, endedAt } = row
     const isThere = this.#rows.has(address)
@@ -207,7 +207,7 @@ export class StepLog implements RunLog {
     )
   }
 
-  /** What comes while a write is under way goes with the next one, in its order. */
+  /** Batches changes: those made during a write go with the next one, in order. */
   #write(change: (tx: Transaction) => Promise<unknown>): Promise<void> {
     this.#batch.push(change)
     this.#flushing ??= this.#writing
@@ -235,14 +235,14 @@ export class StepLog implements RunLog {
   }
 }
 
-/** The name that the key of a named step begins with. */
+/** Path of a named step, the first part of its key. */
 export const stepName = (key: string) => key.slice(0, key.indexOf(' '))
 
 const hasEnded = ({ status }: StepRow) => status === 'completed' || status === 'failed'
 const endedOf = ({ resultJson }: StepRow) => resultJson as Ended
 export const waitsOf = ({ resultJson }: StepRow) => (resultJson ?? {}) as Partial<Waits>
 
-/** Lets recorded results out one by one, in their order. */
+/** Releases recorded results one by one, in order. */
 class Turns {
   readonly #orders: number[]
   readonly #waiting = new Map<number, () => void>()
@@ -257,7 +257,7 @@ class Turns {
     return this.#orders.length - this.#next
   }
 
-  /** Waits for the turn of one, and gives it to the next a moment later. */
+  /** Waits for the turn of a result, then wakes the next. */
   async take(order: number, signal: AbortSignal): Promise<void> {
     if (this.#orders[this.#next] !== order)
       await waitFor((wake) => {
@@ -268,7 +268,7 @@ class Turns {
     if (this.left === 0) for (const wake of this.#done.splice(0)) wake()
   }
 
-  /** Waits until all of them are out. */
+  /** Waits until all recorded results are released. */
   async all(signal: AbortSignal): Promise<void> {
     if (this.left > 0) await waitFor((wake) => this.#done.push(wake), signal)
   }

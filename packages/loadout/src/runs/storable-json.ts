@@ -1,4 +1,7 @@
-/** Values as a log can keep them: plain JSON, with no text that a database refuses. What a program gets is what is kept. */
+/**
+ * Converts values to JSON that every database accepts: no NUL and no lone surrogates. Programs receive the stored
+ * value.
+ */
 import type { Json } from '../schema/json.ts'
 
 const REFUSED = /\\u0000|\\ud[89a-f]/i

@@ -1,7 +1,7 @@
 /**
- * The rows of a program that a provider runs: its run, the first step, which is the program itself, and a step for each call.
- * Steps have ids that follow from the provider's own, so that whoever reads a response again, in whichever process, finds the
- * same row. Nobody of ours works on such a run: it is never taken over, and over once nothing was heard of it for a day.
+ * Rows of a program that a provider runs: the run, a first step for the program, and a step per call. Step IDs derive
+ * from the provider's IDs, so every process finds the same row. No process of ours executes such a run: it is never
+ * taken over and fails after a day without news.
  */
 
 import type { CallOutcome } from '../../calls/call.ts'
@@ -15,7 +15,7 @@ import type { RunEnd } from '../engine.ts'
 import { endOf, newRun } from '../run-rows.ts'
 import { toStorableJson } from '../storable-json.ts'
 
-/** Who works on it, where that is none of our processes. */
+/** Lease owner of runs that no process of ours executes. */
 export const EXTERNAL_OWNER = 'elsewhere'
 
 const QUIET_MS = 24 * 3_600_000
@@ -26,11 +26,11 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 export interface ProgramKey {
   userId: string
   threadId: string | undefined
-  /** The provider's id of the program. */
+  /** The provider's ID of the program. */
   program: string
 }
 
-/** The same for the same, in the shape of our ids. */
+/** Deterministic step ID in the format of our IDs. */
 export async function stepIdOf({ userId, threadId, program }: ProgramKey, call?: string): Promise<string> {
   const text = canonicalJson([userId, threadId ?? null, program, call ?? null])
   return `step_${[...(await digest(text))]
@@ -39,7 +39,7 @@ export async function stepIdOf({ userId, threadId, program }: ProgramKey, call?:
     .join('')}`
 }
 
-/** What a step is, and with what. */
+/** Ref and argument hash of a call. */
 export async function callKeyOf(ref: string, args: JsonObject): Promise<string> {
   const hash = [...(await digest(canonicalJson(args)))].slice(0, 16)
   return `${ref}#${hash.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
@@ -48,12 +48,12 @@ export async function callKeyOf(ref: string, args: JsonObject): Promise<string> 
 const digest = async (text: string) =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
 
-/** What the first step keeps while the program runs: how many calls it has made. */
+/** Number of calls so far, stored in the first step. */
 const callCount = ({ resultJson }: StepRow) => (resultJson as { calls?: number } | null)?.calls ?? 0
 
 export const extendLease = () => ({ updatedAt: new Date(), leaseUntil: new Date(Date.now() + QUIET_MS) })
 
-/** The first step, which names its run; both are made where they are not there yet. */
+/** Returns the first step; creates it with its run if missing. */
 export async function ensureHead(
   tx: Transaction,
   { key: { userId, threadId, program }, stepId }: { key: ProgramKey; stepId: string },
@@ -88,13 +88,13 @@ export async function ensureHead(
   return head
 }
 
-/** The next step of a run that goes on; undefined where it does not. */
+/** Adds the next step; undefined if the run has ended. */
 export async function addStep(
   tx: Transaction,
   head: StepRow,
   step: Pick<StepRow, 'stepId' | 'key' | 'requestJson' | 'resultJson'>,
 ): Promise<StepRow | undefined> {
-  // The row of the run first: who has it is alone with the number.
+  // Updating the run row first locks the sequence number.
   const run = await tx.update('runs', head.runId, { set: extendLease(), where: { status: 'running' } })
   if (!run) return undefined
   const seq = callCount((await tx.get('steps', head.stepId)) ?? head) + 1
@@ -114,7 +114,7 @@ export async function addStep(
   return row
 }
 
-/** What is kept of a call that ended. */
+/** Row update of an ended call. */
 export function endedStep(seq: number, outcome: CallOutcome): Partial<StepRow> {
   const at = Date.now()
   const isOk = outcome.status === 'ok'
@@ -140,7 +140,7 @@ function errorOf(outcome: CallOutcome): JsonObject {
   return { code: 'tool-error', message: text.slice(0, MAX_MESSAGE_LENGTH) || 'The tool failed.' }
 }
 
-/** What came of a call that ended before; what was too large to keep, or was said by a person, is told as that. */
+/** Replays an ended call; an outcome that is not stored is reported as unknown. */
 export function outcomeOfStep({ resultJson }: StepRow): CallOutcome {
   const { outcome, result } = (resultJson ?? {}) as {
     outcome?: JsonObject
@@ -151,7 +151,7 @@ export function outcomeOfStep({ resultJson }: StepRow): CallOutcome {
   return { status: 'failed', error: new HostError('outcome-unknown', { detail }) }
 }
 
-/** The program is over: what its run and its first step are then. Nothing happens where they are over already. */
+/** Ends the run and its first step; no effect if they ended before. */
 export async function endProgram(tx: Transaction, head: StepRow, program: ProviderProgram): Promise<void> {
   if (program.status === 'running') return
   const calls = callCount(head)
@@ -177,7 +177,7 @@ export async function endProgram(tx: Transaction, head: StepRow, program: Provid
   await tx.update('steps', head.stepId, { set })
 }
 
-/** Whether nothing was heard of it for so long that nobody waits for it any more. */
+/** True if there was no news for a day. */
 export const isAbandoned = ({ leaseOwner, leaseUntil }: RunRow) =>
   leaseOwner === EXTERNAL_OWNER && leaseUntil !== null && leaseUntil.getTime() < Date.now()
 

@@ -1,11 +1,11 @@
 /**
- * Programs that a provider runs, as runs of ours. What holds of every run holds of them:
+ * Runs for programs that a provider executes, with the guarantees of every run:
  *
- * - A call is a step, in the log before it is made, and goes through `calls/` like any other.
- * - The same call of the same program is the same step: what completed is answered from the log, also in another process.
- * - What was cut off is made again only where that does no harm (`decide.ts`).
+ * - A call is a step, logged before it is made, and goes through the call pipeline.
+ * - The same call of the same program is the same step: completed calls are replayed from the log, in any process.
+ * - An interrupted call is repeated only if that is harmless (`decide.ts`).
  *
- * A call that must be asked about waits here, as a direct one does: the provider keeps the program, and we cannot put it away.
+ * A call that needs an approval waits in place, as a direct call does, because the provider holds the program.
  */
 import type { CallOutcome } from '../../calls/call.ts'
 import { failed, isRepeatable } from '../../calls/call.ts'
@@ -36,20 +36,20 @@ import {
 export interface ProviderRunDeps {
   storage: Storage
   presence: ProcessLease
-  /** Arguments as they may be kept. */
+  /** Redacts arguments for the log. */
   show(userId: string, entry: LoadoutEntry, args: JsonObject): JsonObject | Promise<JsonObject>
 }
 
 export interface ProviderRuns extends ProviderPrograms {
-  /** The run was cancelled: what it calls here is given up. */
+  /** Aborts the calls of a cancelled run. */
   cancel(runId: string): void
 }
 
-/** Another process makes the call: so often it is looked whether it is done. */
+/** Poll interval in ms while another process makes the call. */
 const LOOK_MS = 200
 const TRIES = 5
 
-/** One call of a program, on its way. */
+/** One call of a provider program. */
 interface ProgramCall {
   scope: CallScope
   call: NamedCall
@@ -141,7 +141,7 @@ class ProgramRuns implements ProviderRuns {
     }
   }
 
-  /** Its step, or what came of it before; what another process is making is waited for. */
+  /** Starts the step or returns its outcome; waits while another process makes the call. */
   async #begin(programCall: ProgramCall): Promise<Exclude<StepStart, 'elsewhere'>> {
     const { signal } = programCall.call
     for (;;) {
@@ -205,12 +205,12 @@ class ProgramRuns implements ProviderRuns {
     await this.#write(userId, async (tx) => {
       await tx.update('steps', stepId, { set: endedStep(seq, outcome) })
       await tx.update('runs', runId, { set: extendLease(), where: { status: 'running' } })
-      // It was made: that its end cannot be written does not undo it.
+      // The call was made; a failed write does not change that.
     }).catch(() => {})
     return outcome
   }
 
-  /** Two that begin the same at once meet at a unique key: who comes second finds it there. */
+  /** Concurrent starts conflict on a unique key; the second one retries and finds the row. */
   async #write<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++)
       try {
@@ -225,7 +225,7 @@ const never = new Promise<CallOutcome>(() => {})
 
 const ownerOf = ({ resultJson }: StepRow) => (resultJson ?? {}) as { processId?: string; approvalId?: string }
 
-/** It waited for an answer that was not a yes: nothing left for a server. */
+/** The step waited for an approval that was not granted, so nothing reached a server. */
 async function wasNeverMade(tx: Transaction, step: StepRow): Promise<boolean> {
   const { approvalId } = ownerOf(step)
   if (step.status !== 'paused' || approvalId === undefined) return false
