@@ -1,6 +1,6 @@
 /**
- * The one door of a program: what it calls is a step of its run, and a tool is called through `calls/` like any other. Names
- * are those of the beginning: a program that goes on later finds what it found.
+ * Bridge of a program: each call is a step of its run, and tool calls go through the call pipeline. Function names are
+ * fixed at the start, so a resumed program finds the same functions.
  */
 
 import { type CallOutcome, isRepeatable } from '../calls/call.ts'
@@ -15,18 +15,18 @@ import { signatureOf } from '../search/search-tools.ts'
 import type { Searcher } from '../search/searcher.ts'
 import type { Bridge, BridgeCall, BridgeResult } from './executor.ts'
 
-/** Object, name, and the tool that it is. */
+/** Tool ref by object and function name. */
 export type FunctionMap = Record<string, Record<string, string>>
 
-/** What a program always has. */
+/** Built-in functions of every program. */
 export const BUILT_IN = ['search', 'describe', 'call', 'read_result'] as const
 
 export interface BridgeDeps {
   calls: Pick<Calls, 'start'>
   searcher: Searcher
-  /** Arguments as they may be kept. */
+  /** Redacts arguments for the log. */
   show(entry: LoadoutEntry | undefined, args: JsonObject): JsonObject
-  /** What a program reads of a tool. */
+  /** Declaration of a tool for `describe`. */
   declare(entry: LoadoutEntry): Promise<string>
 }
 
@@ -38,17 +38,17 @@ export interface BridgeOptions {
 
 const MAX_FOUND = 20
 const MAX_NAME_LENGTH = 400
-/** As much as is kept of what a step was asked with: the log tells what was done, it is not a copy of it. */
+/** Max characters of a stored request: the log shows what was done, it is no copy. */
 const MAX_STORED_CHARACTERS = 4000
-/** So long nothing comes before a program that waits is put away. */
+/** Idle time in ms before a waiting program is suspended. */
 const QUIET_MS = 5
 
 export interface ProgramBridge extends Bridge {
-  /** Waits for what the program began and did not wait for: it is in the log before the run is over. */
+  /** Waits for calls that the program did not await, so that they are logged before the run ends. */
   settled(): Promise<void>
-  /** Gives up what is under way: the program is gone. */
+  /** Aborts open calls after the program ended. */
   abort(): void
-  /** What stops the run itself: its log does not fit, or it is not ours any more. */
+  /** Error that fails the run: its log does not match, or another process owns it. */
   readonly fault: unknown
 }
 
@@ -65,7 +65,7 @@ class RunBridge implements ProgramBridge {
   readonly #open = new Set<Promise<unknown>>()
   readonly #end = new AbortController()
   readonly #signal: AbortSignal
-  /** Steps that are being done; one that stands is not. */
+  /** Number of executing steps, without suspended ones. */
   #busy = 0
   #last = 0
 
@@ -107,7 +107,9 @@ class RunBridge implements ProgramBridge {
     this.#end.abort()
   }
 
-  /** The other branches go on as far as they can: what they did is in the log before the program goes. */
+  /**
+   * Lets other branches continue as far as possible, so that their steps are logged before the program is suspended.
+   */
   async #quiet(): Promise<void> {
     const { signal } = this.#options.run
     while (!signal.aborted && (this.#busy > 0 || Date.now() - this.#last < QUIET_MS))
@@ -173,7 +175,7 @@ class RunBridge implements ProgramBridge {
     const request = { name, input: bounded(this.#deps.show(undefined, { input })) }
     if (name === 'search') return { request, execute: () => this.#search(input) }
     if (name === 'describe') return { request, execute: () => this.#describe(input) }
-    // The host's own, through the same pipeline.
+    // `read_result` is a built-in tool and uses the same pipeline.
     return this.#tool('read_result', undefined, input)
   }
 
@@ -220,7 +222,7 @@ async function hashOf(value: Json): Promise<string> {
   return [...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** What comes of a call, as a program gets it: a value, or an error with its code. */
+/** Converts a call outcome to a program value, or an error with its code. */
 export function resultOf(outcome: CallOutcome): StepResult {
   if ('error' in outcome) {
     const { code, message, action, errors } = outcome.error
@@ -232,7 +234,7 @@ export function resultOf(outcome: CallOutcome): StepResult {
     const structured = structuredContent === undefined ? {} : { structuredContent }
     return { error: { code: 'tool-error', message: text || 'The tool failed.', data: { content, ...structured } } }
   }
-  // Too large to hand over: `read_result` reads it by its handle.
+  // Too large for a program: `read_result` reads it by its handle.
   if (resultHandle !== undefined) return { value: { resultHandle, preview: text ?? '' } }
   return { value: structuredContent ?? plainOf(content, text) }
 }
@@ -242,7 +244,7 @@ function textOf(content: readonly JsonObject[]): string | undefined {
   return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined
 }
 
-/** Text that is JSON is what it says; other content is given as the blocks that it is. */
+/** Parses text that is JSON; other content is returned as blocks. */
 function plainOf(content: readonly JsonObject[], text: string | undefined): Json {
   if (text === undefined) return content
   if (content.length === 0) return null

@@ -1,73 +1,73 @@
 /**
- * The contract of what runs a program: somewhere else, within limits, and with one door to the outside. What holds of every driver:
+ * Contract of executors: they run a program in isolation, within limits, with the bridge as its only way out. Every
+ * driver guarantees:
  *
- * - It never throws, whatever the program does; the host lives and its event loop is free.
- * - The program has no network, no files, no environment, no clock and no randomness of its own: `Date.now()` is the time that
- *   the last answer carried (or what it slept to, where that is later: nobody waits for its timers), and `Math.random()` is the seed's. The same program with the same answers in the same order does
- *   the same, so that a program that paused is run again to where it stood.
- * - Answers reach the program in the order in which the bridge gives them.
- * - A limit that is reached ends the program with the limit's own error, soon after it, and never before.
+ * - `execute` never throws, and the host's event loop stays free.
+ * - A program has no network, files, environment, clock or randomness of its own: `Date.now()` is the time of the last
+ *   reply (or of its last timer, if later), and `Math.random()` derives from the seed. The same program with the same
+ *   replies in the same order does the same, so a paused program can be replayed.
+ * - Replies reach the program in the order in which the bridge returns them.
+ * - A reached limit ends the program soon with the error of that limit, and never before.
  */
 import type { Json } from '../schema/json.ts'
 
 export interface Program {
-  /** The body of an async function, in JavaScript: what it returns is its value. */
+  /** Body of an async function in JavaScript; its return value is the result. */
   source: string
-  /** What it reads as `input`. */
+  /** Value of `input` in the program. */
   input?: Json | undefined
-  /** Where its randomness begins. */
+  /** Seed of `Math.random()`. */
   seed: string
-  /** Its time until the first answer, in milliseconds since 1970. */
+  /** Program time until the first reply, in ms since 1970. */
   now: number
 }
 
-/** One call that a program makes. */
 export interface BridgeCall {
-  /** Its place among the calls of the program, from 0, in the order in which they were made. */
+  /** Sequence number from 0, in call order. */
   seq: number
-  /** The object that it was called on: `github`; empty for a function by itself. */
+  /** Object of the function, such as `github`; empty for a global function. */
   object: string
   name: string
   arguments: Json[]
 }
 
 export type BridgeResult =
-  /** `at`: the program's time from here on. */
+  /** `at`: program time from here on. */
   | { value: Json; at: number }
-  /** An exception in the program, with its code. */
+  /** Thrown in the program as an exception with a code. */
   | { error: { code: string; message: string; data?: Json | undefined }; at: number }
-  /** The program ends here, to be run again later. */
+  /** Suspends the program; it is replayed later. */
   | { pause: true }
 
 export interface Bridge {
-  /** Whose program it is: one owner's never take all the places. */
+  /** Owner of the program, for a fair share of sandboxes. */
   readonly owner?: string | undefined
-  /** How many programs wait for what this one gives, one for the other: it does not wait for their places. @default 0 */
+  /** Number of programs that wait for this one, directly or indirectly; it gets a slot beyond theirs. @default 0 */
   readonly depth?: number | undefined
-  /** What the program finds: `{ github: ['list_issues'], '': ['search'] }`. All of them are async. */
+  /** Async functions of the program: `{ github: ['list_issues'], '': ['search'] }`. */
   functions: Readonly<Record<string, readonly string[]>>
-  /** Never throws. May be asked many at once. */
+  /** Never throws. Calls can run in parallel. */
   call(call: BridgeCall): Promise<BridgeResult>
 }
 
 export interface ProgramLimits {
   /** @default 64 MiB */
   memoryBytes: number
-  /** What it computes itself, without waiting. @default 5_000 */
+  /** CPU time in ms, without waiting. @default 5_000 */
   cpuMs: number
-  /** In all, with waiting. @default 60_000 */
+  /** Total time in ms, with waiting. @default 60_000 */
   wallMs: number
   /** @default 1_000 */
   calls: number
-  /** Calls that wait for an answer at once. @default 200 */
+  /** Max parallel calls. @default 200 */
   parallelCalls: number
-  /** Of all that it logs. @default 256 KiB */
+  /** Bytes of all logs. @default 256 KiB */
   logBytes: number
-  /** Of the value that it returns. @default 1 MiB */
+  /** Bytes of the returned value. @default 1 MiB */
   resultBytes: number
-  /** Of the arguments of one call. @default 256 KiB */
+  /** Bytes of one call's arguments. @default 256 KiB */
   argumentBytes: number
-  /** Values and names in the arguments of one call, wherever they are: the host looks at each, many times. @default 10_000 */
+  /** Nested values and keys in one call's arguments, because the host visits each several times. @default 10_000 */
   argumentValues: number
 }
 
@@ -83,7 +83,7 @@ export const PROGRAM_ERRORS = [
   'result-limit',
   'argument-limit',
   'cancelled',
-  /** The sandbox died of something that no limit names. */
+  /** The sandbox died for a reason that no limit covers. */
   'sandbox-lost',
 ] as const
 export type ProgramErrorCode = (typeof PROGRAM_ERRORS)[number]
@@ -91,7 +91,7 @@ export type ProgramErrorCode = (typeof PROGRAM_ERRORS)[number]
 export interface ProgramError {
   code: ProgramErrorCode
   message: string
-  /** Where in the program, where that is known: of its own lines only. */
+  /** Line in the program, if known. */
   line?: number | undefined
   stack?: string | undefined
 }
@@ -105,14 +105,14 @@ export interface ProgramUsage {
   calls: number
   cpuMs: number
   wallMs: number
-  /** The most that it had at once, where the driver knows. */
+  /** Peak memory, if the driver knows it. */
   memoryBytes?: number | undefined
 }
 
 export type Execution = { logs: LogLine[]; usage: ProgramUsage } & (
   | { status: 'completed'; value: Json }
   | { status: 'failed'; error: ProgramError }
-  /** The bridge said so. */
+  /** The bridge suspended the program. */
   | { status: 'paused' }
 )
 
@@ -123,7 +123,7 @@ export interface ExecuteOptions {
 
 export interface Executor {
   readonly name: string
-  /** What it was made with: they hold where whoever asks says nothing of them. */
+  /** Default limits of this executor. */
   readonly limits?: Partial<ProgramLimits> | undefined
   execute(program: Program, bridge: Bridge, options?: ExecuteOptions): Promise<Execution>
   close(): Promise<void>

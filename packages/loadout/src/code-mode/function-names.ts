@@ -1,31 +1,31 @@
 /**
- * What tools are called in a program: `toolkit.tool`. A toolkit is its id with `-` as `_`; a tool has its own name, which may have
- * to be quoted (`everything["get-sum"]`), and then an alias that need not be (`everything.get_sum`). What holds:
+ * Names of tools in programs: `toolkit.tool`. The object is the toolkit ID with `-` as `_`; a tool keeps its own name,
+ * quoted if needed (`everything["get-sum"]`) with an unquoted alias (`everything.get_sum`). Guarantees:
  *
- * - No two tools have the same object and name, or alias; no object hides a word of the language or of the sandbox.
- * - No name means something to objects in general (`then`, `constructor`): those get a `_` at the end.
- * - The same tools get the same names, in whatever order they are given. Those whose name is right as it is keep it.
+ * - Object and name, or alias, are unique, and no object shadows a word of the language or the sandbox.
+ * - Names with a meaning for all objects (`then`, `constructor`) get a `_` suffix.
+ * - The same tools get the same names in any order; valid names stay unchanged.
  */
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 
 export interface CodeName {
   object: string
   name: string
-  /** Other names of it, under the same object. */
+  /** Aliases under the same object. */
   aliases: readonly string[]
 }
 
 export type Named = Pick<LoadoutEntry, 'ref' | 'toolkit' | 'tool'>
 
-/** Found in every program, beside what the language has. */
+/** Globals of every program, besides those of the language. */
 export const PROGRAM_GLOBALS: readonly string[] = ['console', 'input', 'search', 'describe']
 
 export interface CodeNameOptions {
-  /** More that a program finds, such as `fetch`, and that no toolkit may hide. */
+  /** Additional globals, such as `fetch`, that no toolkit may shadow. */
   reserved?: Iterable<string> | undefined
 }
 
-/** By ref. Names are right among all tools that are given at once: give all that a program may call. */
+/** Names by ref, unique among `entries`: pass all tools that a program may call. */
 export function codeNames(entries: Iterable<Named>, { reserved = [] }: CodeNameOptions = {}): Map<string, CodeName> {
   const toolsOf = new Map<string, Named[]>()
   for (const entry of entries) {
@@ -53,7 +53,7 @@ function namesOf(tools: readonly Named[]): Map<string, Omit<CodeName, 'object'>>
   for (const [tool, ref] of refs) {
     const name = names.get(tool) as string
     const alias = aliasOf(name)
-    // An alias that two want would mean either.
+    // An alias of two tools would be ambiguous.
     const isFree = alias !== name && !taken.has(alias) && wanted.get(alias) === 1 && !MEMBERS.has(alias)
     result.set(ref, { name, aliases: isFree ? [alias] : [] })
   }
@@ -63,12 +63,12 @@ function namesOf(tools: readonly Named[]): Map<string, Omit<CodeName, 'object'>>
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/
 export const isIdentifier = (name: string): boolean => IDENTIFIER.test(name)
 
-/** `object.name`, or `object["na-me"]`, as it is written in a program. */
+/** Source text of the function: `object.name` or `object["na-me"]`. */
 export function inCode({ object, name }: Pick<CodeName, 'object' | 'name'>): string {
   return isIdentifier(name) ? `${object}.${name}` : `${object}[${quoted(name)}]`
 }
 
-/** As a string of the language. */
+/** JavaScript string literal. */
 export const quoted = (text: string): string =>
   JSON.stringify(text).replace(/[\u2028\u2029]/g, (end) => (end === '\u2028' ? '\\u2028' : '\\u2029'))
 
@@ -80,7 +80,7 @@ interface NameRules {
   taken: ReadonlySet<string>
 }
 
-/** A name for each key: those that are right as they are first, the others in their order. */
+/** Assigns a unique name to each key: valid keys keep their name, the others follow in sorted order. */
 function assignNames(keys: Iterable<string>, { clean, taken }: NameRules): Map<string, string> {
   const names = new Map<string, string>()
   const used = new Set(taken)
@@ -106,7 +106,7 @@ function freeName(wanted: string, used: ReadonlySet<string>): string {
   for (let count = 2; ; count++) if (!used.has(`${wanted}_${count}`)) return `${wanted}_${count}`
 }
 
-/** What a promise, a serialiser or the language itself asks any object for. */
+/** Properties that promises, serializers or the language read from any object. */
 const MEMBERS: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
   'then',
@@ -117,7 +117,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'arguments',
 ])
 
-/** Words and globals of the language. */
+/** Reserved words and globals of the language. */
 const LANGUAGE: readonly string[] = [
   ...'await break case catch class const continue debugger default delete do else enum export extends false'.split(' '),
   ...'finally for function if implements import in instanceof interface let new null package private'.split(' '),

@@ -1,6 +1,6 @@
 /**
- * Programs in a selection: `run_code`, and what it may call told as declarations. `only` gives tools that programs may call in no
- * other form: one definition for all of them.
+ * Adds `run_code` to a selection, with declarations of the callable tools. With `only`, callable tools appear only as
+ * declarations.
  */
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { SelectedTool, SelectionData } from '../schema/toolkit/selection.ts'
@@ -14,17 +14,17 @@ import { codeNames } from './function-names.ts'
 import { RUN_CODE, RUN_CODE_ENTRY } from './run-code-tool.ts'
 
 export interface OfferOptions {
-  /** All that the program may call: names are right among them. */
+  /** All tools that the program may call; function names are unique among them. */
   loadoutTools: readonly LoadoutEntry[]
   only: boolean
-  /** Who calls what stays in the selection; what they may not is in the declarations alone. */
+  /** Callers of the remaining tools; tools that they may not call appear only as declarations. */
   callers: readonly AllowedCaller[]
   tokenizer: Tokenizer
   count: (entry: LoadoutEntry) => number
   maxTokens?: number | undefined
 }
 
-/** What declarations may cost where nobody says. */
+/** Default token budget of the declarations. */
 const DEFAULT_TOKENS = 2000
 
 export function offerPrograms(whole: SelectionData, options: OfferOptions): SelectionData {
@@ -50,7 +50,7 @@ export function offerPrograms(whole: SelectionData, options: OfferOptions): Sele
   return { ...selection, tools, deferred: [...selection.deferred, ...moved], tokens: { ...selection.tokens, after } }
 }
 
-/** Without what none of the callers may call. */
+/** Removes tools that none of the callers may call. */
 export function callableBy(selection: SelectionData, callers: readonly AllowedCaller[]): SelectionData {
   const deferred = selection.deferred.filter((entry) => mayBeCalledBy(entry, callers))
   const isLeft = ({ entry }: SelectedTool) =>

@@ -1,4 +1,4 @@
-/** Programs of threads: each is a run, so that it outlives its process, and pauses where a person must answer. */
+/** Programs of threads. Each program is a run: it survives its process and pauses for approvals. */
 
 import type { CallAudit } from '../audit/call-audit.ts'
 import type { Calls } from '../calls/calls.ts'
@@ -30,22 +30,22 @@ export interface ProgramDeps {
   calls: Pick<Calls, 'start'>
   searcher: Searcher
   audit: Pick<CallAudit, 'show'>
-  /** The most that any program may have. */
+  /** Max limits of any program. */
   limits?: Partial<ProgramLimits> | undefined
 }
 
 export interface ProgramScope {
   userId: string
   threadId?: string | undefined
-  /** What whoever starts it was given: the program may call nothing else. @default what the scope carries */
+  /** Tools of the caller; the program may call no others. @default the loadout of the scope */
   allowedTools?: Loadout | undefined
-  /** Rules of the call that starts it. They only tighten, and hold for every call of the program. */
+  /** Policy rules of the starting call. They only tighten and apply to every call of the program. */
   rules?: readonly PolicyRuleInput[] | undefined
-  /** A run waits for it. */
+  /** True if a run waits for this program. */
   isInside?: boolean | undefined
 }
 
-/** Starts a program as a run. What it can call is fixed here. */
+/** Starts a program as a run; its functions are fixed here. */
 export async function startProgram(
   { engine, loadouts }: { engine: Engine; loadouts: Pick<Loadouts, 'resolve'> },
   scope: ProgramScope,
@@ -56,7 +56,7 @@ export async function startProgram(
   const own = await loadouts.resolve({ userId, threadId }, { narrow: { only, except } })
   const bounds = allowedTools ? boundsOf(own, allowedTools) : {}
   const loadout = narrow(own, bounds)
-  // Read once: what goes on later is the very text that began.
+  // Parse once: a resumed program runs the same text.
   const read = await readProgram({ source: program, language })
   const stored: StoredProgram = {
     ...(read.ok ? { body: read.source } : {}),
@@ -74,18 +74,18 @@ export async function startProgram(
   return engine.start({ userId, threadId, kind: 'program', isInside, input: stored as unknown as JsonObject })
 }
 
-/** What is kept of a program, to run it again to where it stood. */
+/** Stored program, from which a run is replayed. */
 interface StoredProgram extends ProgramInput {
   seed: string
   functions: FunctionMap
-  /** As it is run; missing where it cannot be read. */
+  /** Parsed source; missing if the program is invalid. */
   body?: string | undefined
-  /** What whoever started it was given of what the thread carries, and the rules that it brought. */
+  /** Tools of the caller within the loadout of the thread, and the rules of the call. */
   bounds?: Pick<Narrowing, 'only' | 'except'> | undefined
   rules?: PolicyRuleInput[] | undefined
 }
 
-/** The shorter way to say which tools of a scope are meant. */
+/** The shorter of `only` and `except` that describes the allowed tools. */
 function boundsOf({ tools }: Loadout, allowedTools: Loadout): Pick<Narrowing, 'only' | 'except'> {
   const allowedRefs = new Set(allowedTools.tools.map(({ ref }) => ref))
   const except = tools.map(({ ref }) => ref).filter((ref) => !allowedRefs.has(ref))
@@ -95,10 +95,10 @@ function boundsOf({ tools }: Loadout, allowedTools: Loadout): Pick<Narrowing, 'o
 
 const isAgainst = ({ speaks }: Reason) => speaks === 'against'
 
-/** Only what the text can mean: a toolkit whose name it does not have is not called by it. */
+/** Functions of toolkits whose object name occurs in the program text. */
 export function functionsOf({ tools, entries }: Loadout, program: string): FunctionMap {
   const functions: FunctionMap = {}
-  // What is denied has its name too, behind the others: who calls it is told why it may not.
+  // Denied tools get a function too, after the others, so that a call reports the reason.
   const denied = entries.filter(({ included, reasons }) => !included && isDecidedAtCallTime(reasons.filter(isAgainst)))
   for (const [ref, { object, name, aliases }] of codeNames([...tools, ...denied], { reserved: BUILT_IN })) {
     if (!program.includes(object)) continue
@@ -108,7 +108,7 @@ export function functionsOf({ tools, entries }: Loadout, program: string): Funct
   return functions
 }
 
-/** What a run of a program does. */
+/** Work of a program run. */
 export function createProgramWork(deps: ProgramDeps): RunWork {
   return async (run) => {
     const stored = run.input as unknown as StoredProgram
@@ -145,14 +145,14 @@ async function unreadable({ program: source, language }: StoredProgram): Promise
   return failed(error, error.action)
 }
 
-/** In full, by the name that it has in this program. */
+/** Declares a tool in full under its name in this program. */
 const declareIn = (tools: readonly LoadoutEntry[]) => {
   const names = codeNames(tools, { reserved: BUILT_IN })
   return async (entry: LoadoutEntry) =>
     declare([entry], { maxTokens: 4000, tokenizer: await tokenizerOf(), names }).text
 }
 
-/** Without secrets, as a log shows them; what takes time to know is left out. */
+/** Redacted arguments for the log; empty if redaction is asynchronous. */
 function redactForLog(
   audit: Pick<CallAudit, 'show'>,
   { userId }: ActiveRun,
@@ -183,7 +183,7 @@ function endOf(execution: Execution): RunEnd {
 }
 
 function failed({ code, message, line, stack }: ProgramError, action?: string): RunEnd & { status: 'failed' } {
-  // What cannot be read says so itself, with the column.
+  // Syntax errors already contain line and column.
   const hasPosition = line === undefined || message.includes(`(line ${line},`)
   const where = hasPosition ? '' : ` (line ${line})`
   const error = new HostError('program-failed', { detail: `${message}${where}`, ...(action ? { action } : {}) })

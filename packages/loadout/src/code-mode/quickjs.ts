@@ -1,4 +1,4 @@
-/** Programs in QuickJS (WebAssembly), for Node: each in a thread or a process of its own, warm before it comes. */
+/** QuickJS (WebAssembly) executor for Node: each program runs in a prewarmed thread or process. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,16 +12,15 @@ import { openThread } from './sandbox/thread.ts'
 
 export interface QuickjsOptions {
   /**
-   * What is around the engine: a thread of this process, that serves one program after another; a process for each program,
-   * that may read our own code and nothing else; or that process in bubblewrap (Linux), where there is nothing else.
-   * @default 'thread'
+   * Isolation of the engine: a thread of this process, reused for many programs; a process per program that can read
+   * only our code; or that process in bubblewrap (Linux), which sees nothing of the host. @default 'thread'
    */
   isolation?: 'thread' | 'process' | 'bubblewrap'
-  /** How many sandboxes wait for a program. @default 2 */
+  /** Number of idle sandboxes. @default 2 */
   spares?: number
-  /** How many programs run at once; others wait. @default 32 */
+  /** Max concurrent programs; others wait. @default 32 */
   most?: number
-  /** How long a program may take in all: `wallMs` of its limits, where the host says nothing of that. @default 60_000 */
+  /** Total time per program in ms: `wallMs`, unless the host sets it. @default 60_000 */
   timeoutMs?: number
 }
 
@@ -43,7 +42,7 @@ export function quickjs({ isolation = 'thread', spares = 2, most = 32, timeoutMs
   }
 }
 
-/** A sandbox is opened once and serves many: what a program calls belongs to who asked for the program, not for the sandbox. */
+/** Runs bridge calls in the async context of the caller, because a sandbox is created in another one and reused. */
 function inCallerContext(executor: Executor, limits: Partial<ProgramLimits>): Executor {
   return {
     ...executor,
@@ -61,7 +60,7 @@ function inCallerContext(executor: Executor, limits: Partial<ProgramLimits>): Ex
   }
 }
 
-/** Threads share what is compiled. */
+/** Threads share one compiled module. */
 function threadsOf(wasmFile: string) {
   const wasm = readFileSync(wasmFile)
   const module = WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_LIMITS.memoryBytes)))

@@ -1,6 +1,6 @@
 /**
- * `run_code`: programs as one tool for any model. Only what the program returns reaches the model. One that had to wait is read
- * by its id, in the thread that began it.
+ * The `run_code` tool runs a program for any model. Only the return value reaches the model. A suspended run is read by
+ * its ID, in the thread that started it.
  */
 import { z } from 'zod'
 import type { BuiltInTool } from '../calls/built-in/built-in-tools.ts'
@@ -15,7 +15,7 @@ import type { RunView } from '../schema/records/run.ts'
 import type { ToolManifest } from '../schema/toolkit/tool.ts'
 import type { ProgramScope } from './programs.ts'
 
-/** As a model gets it. */
+/** Manifest for models. */
 export const RUN_CODE: ToolManifest = {
   name: 'run_code',
   description:
@@ -31,7 +31,7 @@ export const RUN_CODE: ToolManifest = {
   },
 }
 
-/** A program starts no other. */
+/** Programs cannot start programs. */
 export const RUN_CODE_ENTRY = {
   ...builtInEntry(RUN_CODE, 'The host gives it: there are tools that programs may call.'),
   allowedCallers: ['direct' as const],
@@ -41,7 +41,7 @@ const LAST_LINES = 20
 
 export interface RunCodeDeps {
   engine: Pick<Engine, 'get' | 'settled' | 'cancel'>
-  /** Runs a program until it is over or stands. */
+  /** Runs a program until it finishes or pauses. */
   run(
     scope: ProgramScope,
     input: unknown,
@@ -52,19 +52,19 @@ export interface RunCodeDeps {
 const readInput = z.strictObject({ run: z.string().max(100) })
 
 export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer'] {
-  const start = async ({ userId, threadId, runId, arguments: input, signal, loadout: allowedTools, rules }: ToolCall) => {
-    // A run that calls it waits for it.
-    const scope = { userId, threadId, allowedTools, rules }
+  const start = async ({ userId, threadId, runId, arguments: input, signal, carried, rules }: ToolCall) => {
+    // A calling run waits for the program.
+    const scope = { userId, threadId, carried, rules }
     const found = await run(scope, input, { signal, isInside: runId !== undefined })
     if (!signal?.aborted || FINISHED.has(found.status)) return outcomeOf(found)
-    // Who gave up the call gave up the program.
+    // A cancelled call cancels its program.
     await engine.cancel(userId, found.id)
     return failed(new HostError('cancelled'))
   }
   const read = async ({ userId, threadId, arguments: input, signal }: ToolCall) => {
     const { run: runId } = parse(readInput, input)
     const { kind, threadId: programThreadId } = await engine.get(userId, runId)
-    // A model reads what was begun where it is, and nothing else.
+    // A model can read only programs of its own thread.
     if (kind !== 'program' || programThreadId !== threadId) throw noRun()
     const found = await engine.settled(userId, runId, { signal })
     return isSuspended(found.status) ? outcomeOf(found) : failed(new HostError('cancelled'))
@@ -80,7 +80,7 @@ export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer
   }
 }
 
-/** What a model reads of a run. */
+/** Outcome of a run for models. */
 export function outcomeOf(run: RunView): CallOutcome {
   const about = { runId: run.id, status: run.status }
   if (run.status === 'completed') {

@@ -1,9 +1,9 @@
-/** Where a Web Worker begins: it is told what the engine is, and after that what to do. */
+/** Entry point of a Web Worker: the first message configures the engine, all others go to the guest. */
 import { createGuest } from './guest/guest.ts'
 import type { ToSandbox } from './sandbox/protocol.ts'
 import type { WorkerStart } from './worker.ts'
 
-/** What there is in a worker; its types are not those of a page. */
+/** Minimal worker global; its types differ from those of a page. */
 interface WorkerScope {
   postMessage(message: unknown): void
   addEventListener?(type: 'message', listener: (event: MessageEvent) => void): void

@@ -1,6 +1,6 @@
 /**
- * Programs in QuickJS (WebAssembly) in a Web Worker, for the browser: the same guest, the same limits. A browser tells nobody
- * what a thread computes, so that computing is counted by the time that passes while a program is not waiting.
+ * QuickJS (WebAssembly) executor in a Web Worker, for browsers, with the same guest and limits. Browsers report no CPU
+ * time per thread, so CPU time is the time during which a program does not wait.
  */
 import type { Executor } from './executor.ts'
 import { boundedBinary } from './guest/patch-wasm.ts'
@@ -11,13 +11,13 @@ import { SandboxPool } from './sandbox/pool.ts'
 import type { FromSandbox } from './sandbox/protocol.ts'
 
 export interface WorkerOptions {
-  /** The binary of the engine, `quickjs-wasi/quickjs.wasm`: its bytes, or what fetches them. With Vite: `… .wasm?url`. */
+  /** Engine binary `quickjs-wasi/quickjs.wasm`: its bytes or a function that fetches them. With Vite: `… .wasm?url`. */
   wasm: Uint8Array | (() => Promise<Uint8Array | ArrayBuffer>)
-  /** How many sandboxes wait for a program. @default 1 */
+  /** Number of idle sandboxes. @default 1 */
   spares?: number
-  /** How many programs run at once; others wait. @default 8 */
+  /** Max concurrent programs; others wait. @default 8 */
   most?: number
-  /** Makes the Web Worker, where a bundler wants to see that itself: of the module `@loadout/core/code-mode/worker-guest`. */
+  /** Creates the Web Worker from `@loadout/core/code-mode/worker-guest`, for bundlers that need to see it. */
   open?: () => Worker
 }
 
@@ -27,7 +27,7 @@ export interface WorkerStart {
   stackBytes: number
 }
 
-/** A browser gives a thread about a MiB of stack, and one of the engine's calls takes several times as much of it. */
+/** Browsers give a thread about 1 MiB of stack, and one engine call needs several times its own stack. */
 const STACK_BYTES = 128 * 1024
 
 export function worker({ wasm, spares = 1, most = 8, open = openWorker }: WorkerOptions): Executor {
@@ -48,7 +48,7 @@ async function prepare(source: WorkerOptions['wasm']): Promise<WorkerStart> {
   return { wasm, module, stackBytes: STACK_BYTES }
 }
 
-/** Resolves when it is warm. */
+/** Resolves when the sandbox is ready. */
 function boxOf(thread: Worker, start: WorkerStart): Promise<SandboxHandle> {
   let listener: SandboxListener | undefined
   const box: SandboxHandle = {

@@ -1,18 +1,18 @@
 /**
- * The door of a custom tool's code: `fetch`, and the tools that it declares, each through `calls/` like any other. Where a
- * person must answer first, the program is put away; with the answer it is run again to where it stood, and what it was
- * told before it is told again in the same order: nothing is done twice. That log is in this process alone, as the call is.
+ * Bridge of a custom tool's code: `fetch` and the declared tools, each through the call pipeline. When a call needs an
+ * approval, the program is suspended and replayed after the answer with the same replies in the same order, so nothing
+ * runs twice. The log lives in this process only, like the call.
  */
 import { HostError } from '../../errors.ts'
 import type { Json } from '../../schema/json.ts'
 import type { Bridge, BridgeCall, BridgeResult } from '../executor.ts'
 
-/** What something came to. Never throws. */
+/** Result of a request; the promise never rejects. */
 export type RequestResult = { value: Json } | { error: { code: string; message: string; data?: Json | undefined } }
 
 export interface HostRequest {
   outcome: Promise<RequestResult>
-  /** Resolves when a person must answer first. */
+  /** Resolves when the request needs an approval. */
   pending?: Promise<unknown> | undefined
 }
 
@@ -26,7 +26,7 @@ export interface CustomBridgeOptions {
 interface Open {
   key: string
   outcome: Promise<RequestResult>
-  /** Resolves when it is over, or waits for a person. */
+  /** Resolves when the request finishes or needs an approval. */
   settledOrPending: Promise<void>
   isPending: boolean
   result?: RequestResult
@@ -38,7 +38,7 @@ interface Reply {
   answer: BridgeResult
 }
 
-/** So long nothing comes before a program that waits is put away. */
+/** Idle time in ms before a waiting program is suspended. */
 const QUIET_MS = 5
 
 export class CustomBridge implements Bridge {
@@ -46,12 +46,12 @@ export class CustomBridge implements Bridge {
   readonly depth: number
   readonly functions: Bridge['functions']
   readonly #perform: CustomBridgeOptions['perform']
-  /** By the number of the call. */
+  /** By sequence number of the call. */
   readonly #replies = new Map<number, Reply>()
   readonly #open = new Map<number, Open>()
-  /** What is asked by a program that was put away meanwhile is not answered any more. */
+  /** Number of the current replay; requests of an earlier one get no reply. */
   #pass = 0
-  /** Of the pass: how many were told, and who waits for their turn. */
+  /** Number of replies delivered in this replay, and the requests that wait for their turn. */
   #turn = 0
   #turns = new Map<number, () => void>()
   #last = 0
@@ -63,14 +63,14 @@ export class CustomBridge implements Bridge {
     this.#perform = perform
   }
 
-  /** Before the program is run, each time. */
+  /** Called before each replay. */
   begin(): void {
     this.#pass++
     this.#turn = 0
     this.#turns = new Map()
   }
 
-  /** Resolves when the next of those that wait for a person is over. */
+  /** Resolves when the next pending request finishes. */
   async answer(signal: AbortSignal | undefined): Promise<void> {
     const { promise: ended, reject } = Promise.withResolvers<never>()
     const end = () => reject(new HostError('cancelled'))
@@ -140,7 +140,7 @@ export class CustomBridge implements Bridge {
     await new Promise<void>((resolve) => turns.set(turn, resolve))
   }
 
-  /** The other branches go on as far as they can before the program is put away. */
+  /** True if no other branch can continue, so that the program can be suspended. */
   #isQuiet(): boolean {
     const isBusy = [...this.#open.values()].some(({ result, isPending }) => result === undefined && !isPending)
     return !isBusy && Date.now() - this.#last >= QUIET_MS

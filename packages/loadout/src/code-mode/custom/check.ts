@@ -1,6 +1,6 @@
 /**
- * What a custom toolkit is held against when it is saved or tried, beside its schema: its schemas, its code, the functions,
- * tools and hosts that it names. Every error is told with its place, also where the record is not well formed elsewhere.
+ * Validates a custom toolkit on save and on test runs, beyond its schema: JSON Schemas, code, functions, tools and
+ * hosts. Every error has a path, even if the record is invalid elsewhere.
  */
 import { type FieldError, HostError } from '../../errors.ts'
 import { compileSchema } from '../../json-schema/validator.ts'
@@ -23,13 +23,13 @@ import { readProgram } from '../parse/read-program.ts'
 export interface CustomCheckDeps {
   app: { get(): Promise<AppConfig> }
   functions: Pick<Functions, 'named' | 'names'>
-  /** Whether the host runs code. */
+  /** True if the host has an executor. */
   runsCode: boolean
-  /** What a user has, without a look at servers. */
+  /** Resolves the user's loadout without connecting to servers. */
   resolveLoadout(userId: string): Promise<Pick<Loadout, 'entries' | 'toolkits'>>
 }
 
-/** Throws `invalid-input` with the place of every error; gives warnings. */
+/** Throws `invalid-input` with all errors; returns warnings. */
 export type CustomCheck = (input: unknown, owner: ToolkitOwner, over?: Toolkit) => Promise<string[]>
 
 export function createCustomCheck(deps: CustomCheckDeps): CustomCheck {
@@ -64,7 +64,7 @@ interface FoundTools {
   tools: Array<{ raw: unknown; tool: CustomTool | undefined }>
 }
 
-/** The tools as they were given, and what the reader says of the record. Undefined where it is no custom toolkit. */
+/** Raw and parsed tools with the parse errors; undefined if it is no custom toolkit. */
 function findTools(input: unknown, over: Toolkit | undefined): FoundTools | undefined {
   if (!isObject(input)) return undefined
   const { fields } = collectFields(input)
@@ -113,7 +113,7 @@ const allowedText = (allowed: readonly string[]) =>
     ? 'the operator allows none (customToolkits.hosts of the app configuration)'
     : `the operator allows ${allowed.slice(0, 20).join(', ')}`
 
-/** Whether a ref names something; undefined where nobody knows. */
+/** Error message of a ref; undefined if it is valid or cannot be checked. */
 type HasRef = (ref: string) => string | undefined
 
 async function refsOf(
@@ -121,7 +121,7 @@ async function refsOf(
   owner: ToolkitOwner,
   { id, own }: { id: string | undefined; own: readonly string[] },
 ): Promise<HasRef> {
-  // What users have is theirs to say: an app's toolkit may name what only they bring.
+  // An app toolkit may name tools that only users have.
   if (owner.tier === 'app') return () => undefined
   const { entries, toolkits } = await resolveLoadout(owner.userId)
   const ids = [...new Set([...(id === undefined ? [] : [id]), ...toolkits.map((toolkit) => toolkit.id)])]
@@ -131,7 +131,7 @@ async function refsOf(
   ]
   return (ref) => {
     const { toolkit, tool } = compileRef(ref)
-    // A glob may fit what comes later.
+    // A glob may match a future toolkit.
     if (!toolkit.literal) return undefined
     if (!ids.some((one) => toolkit.matches(one))) return `"${ref}" names no toolkit of yours; ${listed(ids)}`
     const ownTools = tools.filter((one) => toolkit.matches(one.toolkit))

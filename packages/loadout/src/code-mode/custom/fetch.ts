@@ -1,6 +1,6 @@
 /**
- * The `fetch` of a custom tool: to the hosts that its tool names, as far as the operator allows them, hop by hop, through the
- * guarded fetch of users' servers. Whoever wrote the code, private addresses are refused as they are for users.
+ * `fetch` of a custom tool: only to hosts that the tool declares and the operator allows, checked on every redirect,
+ * through the SSRF guard of user servers. Private addresses are blocked for all authors.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ import { HostError } from '../../errors.ts'
 import { matchesHost } from '../../schema/host-pattern.ts'
 import { type Json, type JsonObject, parse } from '../../schema/json.ts'
 
-/** Of one answer, in decoded bytes: the program's memory has to hold it several times. */
+/** Max decoded bytes of a response, because program memory holds several copies. */
 export const FETCH_BYTES = 2 * 1024 * 1024
 const FETCH_MS = 30_000
 
@@ -30,11 +30,11 @@ const request = z.tuple([
 ])
 
 export interface CustomFetchOptions {
-  /** The guarded one, which judges addresses. */
+  /** Guarded fetch, which checks addresses. */
   send: FetchLike
-  /** Those of the tool. */
+  /** Hosts of the tool. */
   hosts: readonly string[]
-  /** Those of the operator. */
+  /** Hosts that the operator allows. */
   allowed: readonly string[]
   signal?: AbortSignal | undefined
 }
@@ -83,7 +83,7 @@ function assertHost(url: URL, { hosts, allowed }: CustomFetchOptions): void {
     })
 }
 
-/** In a browser a redirect that is not followed has no answer to read. */
+/** Browsers expose no response for a redirect that is not followed. */
 async function read(response: Response): Promise<JsonObject> {
   if (response.type === 'opaqueredirect')
     throw new HostError('address-blocked', { detail: 'The host redirects, which cannot be judged here.' })
@@ -91,7 +91,7 @@ async function read(response: Response): Promise<JsonObject> {
   return { status, statusText, url, redirected, headers: [...headers], body: await bounded(response) }
 }
 
-/** The guarded fetch bounds it by itself; another may not. */
+/** Limits the body for fetch implementations without a limit. */
 async function bounded(response: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

@@ -1,4 +1,4 @@
-/** What a custom tool's code asks for: a fetch, or a call of a tool that it declares. */
+/** Handles the requests of a custom tool's code: a fetch, or a call of a declared tool. */
 
 import { builtInByName } from '../../calls/built-in/built-in-tools.ts'
 import type { ResolvedCall } from '../../calls/call.ts'
@@ -14,7 +14,7 @@ import type { Declared } from './tools.ts'
 
 export interface HostRequestDeps {
   calls: Pick<Calls, 'start'>
-  /** The call whose code asks. */
+  /** The call that runs the code. */
   call: ResolvedCall
   declared: ReadonlyMap<string, Declared>
   names: ReadonlyMap<string, ReadonlyMap<string, string>>
@@ -56,10 +56,10 @@ function callOf({ calls, call, inside }: HostRequestDeps, to: Address | undefine
     ...to,
     arguments: input as JsonObject,
     caller: { type: 'code', toolId: callId },
-    // Who tries a tool has allowed that one alone.
+    // A test run allows only the tested tool.
     trial: trial && { allow: false },
   })
-  // Who waits for the outer call is told what it waits for, and when that is over.
+  // Forwards the approval request of an inner call to the caller of the outer call.
   const pending = running.pending.then((approval) => call.onPending?.(approval))
   let wasPending = false
   void pending.then(() => {

@@ -1,7 +1,7 @@
 /**
- * Runs the code of a custom tool: in the host's executor, within the limits of programs and the time of the call, with the
- * validated input, the toolkit's own secrets, a fetch to allowed hosts and the tools that it declares. What it returns, logs
- * and throws is told without those secrets.
+ * Runs the code of a custom tool in the host's executor, within program limits and the call timeout, with validated
+ * input, the toolkit's secrets, a guarded `fetch` and the declared tools. Secrets are redacted from results, logs and
+ * errors.
  */
 
 import type { FetchLike } from '@modelcontextprotocol/client'
@@ -28,14 +28,14 @@ export interface CustomCodeDeps extends DeclaredDeps {
   limits?: Partial<ProgramLimits> | undefined
   calls: Pick<Calls, 'start'>
   app: { get(): Promise<AppConfig> }
-  /** The secrets of a stored toolkit, by field. */
+  /** Secrets of a stored toolkit, by field. */
   secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
-  /** The guarded fetch of users' servers. */
+  /** Guarded fetch of user servers. */
   send: FetchLike
 }
 
 const WALL_MS = 60_000
-/** In characters of code, read. */
+/** Max characters of cached programs. */
 const MAX_CACHED_CODE = 4_000_000
 
 export function createCustomCode(deps: CustomCodeDeps): RunCode {
@@ -55,7 +55,7 @@ export function createCustomCode(deps: CustomCodeDeps): RunCode {
     if (problem) return failed(problem)
     const program = await programOf(tool.execute)
     if (!program.ok) throw unreadable(program.error)
-    // What it began ends with it, however that is.
+    // Aborts open requests when the code ends.
     const over = new AbortController()
     const signal = AbortSignal.any(call.signal ? [call.signal, over.signal] : [over.signal])
     try {
@@ -99,7 +99,7 @@ function tooDeep(call: ResolvedCall): HostError | undefined {
   return new HostError('program-failed', { detail, action })
 }
 
-/** What calls it waits for it: the program or the code, and all that wait for that. */
+/** Number of programs and custom tools that wait for this call. */
 const depthOf = ({ caller, inside = [] }: ResolvedCall) => inside.length + (caller.type === 'code' ? 1 : 0)
 
 const FIELD = 'secrets.'
@@ -129,7 +129,7 @@ async function bridgeOf(deps: CustomCodeDeps, call: ResolvedCall, tool: CustomTo
   return new CustomBridge({ owner: call.userId, depth: depthOf(call), functions, perform })
 }
 
-/** While a person is waited for, its clock stands. */
+/** The timeout does not run while an approval is pending. */
 async function run({ deps, call, limits }: Running, program: Program, bridge: CustomBridge): Promise<Execution> {
   const { executor, limits: most = {} } = deps
   let left = limits.callMs
@@ -160,16 +160,12 @@ function outcomeOf(execution: Execution, mask: Mask): CallOutcome {
   const where = line === undefined ? '' : ` (line ${line})`
   const logs = formatLogs(execution.logs)
   const text = mask.text(`${message}${where}${logs === '' ? '' : `\nLog:\n${logs}`}`)
-  // What the code threw is the tool's word; what a limit ended is not.
+  // An exception of the code is a tool error; a reached limit is a host error.
   if (code === 'program-error') return { status: 'tool-error', content: [{ type: 'text', text }] }
   throw new HostError('program-failed', { detail: `The code of the tool ended by ${code}: ${text}` })
 }
 
-/**
- * The code of a custom tool as a program: with `input`, `secrets` and a `fetch` that gives what looks like a Response. Lines
- * of the code stay lines of the program. None of it guards anything; what guards is on our side of the bridge.
- */
-/** What the program reads as its input. */
+/** Input of the program. The wrapper keeps line numbers and is no security boundary; the host side of the bridge is. */
 export interface CustomInput {
   input: Json
   secrets: Record<string, string>
@@ -177,7 +173,7 @@ export interface CustomInput {
 
 const BEFORE = 'return (async (input, secrets, fetch) => {'
 
-/** Headers of a Request or a Response: names in any case, as pairs or an object. */
+/** `fetch` for guests with a Response-like result; header names are case-insensitive. */
 const FETCH = `((send) => async (url, init) => {
   const { method, headers, body, redirect } = init ?? {}
   const pairs = headers == null ? [] : typeof headers[Symbol.iterator] === 'function' ? [...headers] : Object.entries(headers)
@@ -196,22 +192,22 @@ const FETCH = `((send) => async (url, init) => {
   }
 })`
 
-/** A comment may be the last word of the code: what follows begins a new line. */
+/** Starts a new line, because the code may end with a comment. */
 export const customSource = (code: string): string =>
   `${BEFORE}${code}\n})(input.input, Object.freeze(input.secrets), ${FETCH}(fetch))`
 
-/** Takes the secrets of a custom toolkit out of what its code gives, logs and throws. */
+/** Redacts the secrets of a custom toolkit from results, logs and errors. */
 export interface Mask {
   text(text: string): string
   outcome(outcome: CallOutcome): CallOutcome
 }
 
-/** The last of the log, where that is too long to be told. */
+/** Max characters of logs in an error; the end is kept. */
 const LOG_CHARACTERS = 4000
 
 export function createMask(secrets: readonly string[]): Mask {
   const forms = formsOf(secrets)
-  // Of a result nothing else is hidden: a key that is not the toolkit's may be what was asked for.
+  // Results hide only the toolkit's own secrets, because other keys may be the requested data.
   const deep = (value: unknown): unknown => maskDeep(value, forms)
   return {
     text: (text) => redact(text, secrets),
@@ -227,7 +223,7 @@ export function createMask(secrets: readonly string[]): Mask {
   }
 }
 
-/** For a person who asks why it failed. */
+/** Formats logs for error messages. */
 export function formatLogs(logs: readonly LogLine[]): string {
   const text = logs.map(({ level, text }) => (level === 'log' ? text : `${level}: ${text}`)).join('\n')
   return text.length > LOG_CHARACTERS ? `…${text.slice(-LOG_CHARACTERS)}` : text

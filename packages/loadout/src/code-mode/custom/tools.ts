@@ -1,4 +1,4 @@
-/** Which tools of its scope the code of a custom tool may call: those that it declares, by the names that programs have. */
+/** Resolves the tools that a custom tool declares, under the function names of programs. */
 
 import { isBuiltIn } from '../../calls/built-in/built-in-tools.ts'
 import type { ToolCall } from '../../calls/call.ts'
@@ -7,11 +7,11 @@ import type { Loadouts } from '../../loadout/loadouts.ts'
 import { compileRef } from '../../schema/glob.ts'
 import { codeNames, type Named } from '../function-names.ts'
 
-/** Words of the code itself, which no toolkit hides. */
+/** Globals of the code that no toolkit may shadow. */
 export const CUSTOM_GLOBALS = ['fetch', 'secrets', 'call', 'read_result'] as const
 
 export interface Declared extends Named {
-  /** As a call names its toolkit. */
+  /** Toolkit identifier in calls. */
   address: string
 }
 
@@ -22,7 +22,7 @@ export interface DeclaredDeps {
 
 type Scope = Pick<ToolCall, 'userId' | 'threadId' | 'inlineToolkits'>
 
-/** By ref, in the order of the loadout. */
+/** By ref, in loadout order. */
 export async function declaredTools(
   { loadouts, catalog }: DeclaredDeps,
   { userId, threadId, inlineToolkits }: Scope,
@@ -61,7 +61,7 @@ async function inlineTools(
   )
 }
 
-/** Object, name, and the ref that it means; only what the text can mean. */
+/** Ref by object and function name, for names that occur in the code. */
 export function declaredNames(declared: ReadonlyMap<string, Declared>, code: string): Map<string, Map<string, string>> {
   const objects = new Map<string, Map<string, string>>()
   for (const [ref, { object, name, aliases }] of codeNames(declared.values(), { reserved: CUSTOM_GLOBALS })) {

@@ -1,8 +1,8 @@
 /**
- * TypeScript declarations of tools, for a model that writes programs: `declare const github: { list_issues(input: {…}): Promise<…> }`.
- * Each tool is told in the best form that the budget has room for: in full, in one line, or by its name; those that are given
- * first in full, and the same text for the same tools. What a program gets of a tool is what the bridge gives: its structured result where there is one, else
- * its text, parsed where it is JSON, else its content blocks; so a tool without an output schema gives `unknown`.
+ * TypeScript declarations of tools for models that write programs: `declare const github: { list_issues(input: {…}):
+ * Promise<…> }`. Each tool gets the best form that fits the budget: full, one line, or name only; earlier tools first,
+ * and deterministic. Types describe what the bridge returns: the structured result, else parsed JSON text, else content
+ * blocks, so a tool without an output schema returns `unknown`.
  */
 
 import { HostError } from '../../errors.ts'
@@ -18,17 +18,17 @@ import { type NamedDraft, TypeNames } from './type-names.ts'
 export type Declarable = Pick<LoadoutEntry, 'ref' | 'toolkit' | 'tool' | 'manifest'>
 
 export interface DeclareOptions {
-  /** Of the whole text. */
+  /** Max tokens of the whole text. */
   maxTokens: number
   tokenizer: Tokenizer
-  /** Of all tools that the program may call, where these are not all. @default codeNames(entries) */
+  /** Names of all callable tools, if `entries` is a subset. @default codeNames(entries) */
   names?: ReadonlyMap<string, CodeName> | undefined
 }
 
 export interface Declared<T> {
   text: string
   tokens: number
-  /** Those whose types are not told: their names at most. */
+  /** Tools without declared types: at most their name is listed. */
   left: T[]
 }
 
@@ -38,13 +38,13 @@ const HEAD = `// A call gives the tool's result, or throws an Error with a "code
 const hint = (more: number) =>
   `// ${more} more: await search("what to do") finds tools, await describe("toolkit.tool") tells the types of one.\n`
 
-/** What those that come later are left for lines and names, where they need it. */
+/** Shares of the budget reserved for one-line and name-only forms of later tools. */
 const SHARE_OF_LINES = 0.25
 const TOKENS_OF_LINE = 40
 const SHARE_OF_NAMES = 0.08
 const TOKENS_OF_NAME = 8
 
-/** So many in a row that do not fit: the rest will not, either. */
+/** Max consecutive tools that do not fit before a form is given up. */
 const FULL_MISSES = 8
 const SHORT_MISSES = 32
 const NAME_MISSES = 64
@@ -55,7 +55,7 @@ export function declare<T extends Declarable>(entries: readonly T[], options: De
   const named = entries.filter(({ ref }) => names.has(ref))
   const unnamed = entries.filter(({ ref }) => !names.has(ref))
   const tools = named.map((entry) => ({ entry, name: names.get(entry.ref) as CodeName }))
-  // With a little less until the whole fits: pieces that are counted one by one are a few tokens off.
+  // Token counts of pieces are inexact, so retry with a smaller budget until the whole text fits.
   for (let spare = 0; spare < options.maxTokens; spare = spare * 2 + 8) {
     const sheet = new Sheet<T>(options.tokenizer, options.maxTokens - spare)
     const isComplete = unnamed.length === 0 && tools.every((tool) => sheet.full(tool))
@@ -67,7 +67,7 @@ export function declare<T extends Declarable>(entries: readonly T[], options: De
   return { text: '', tokens: 0, left: [...entries] }
 }
 
-/** One tool in one line, as a search inside a program tells it. */
+/** One-line declaration, as `search` in a program returns it. */
 export function declareLine({ manifest }: Pick<Declarable, 'manifest'>, name: CodeName): string {
   return `${inCode(name)}${signature(manifest, SHORT)}`
 }
@@ -98,7 +98,7 @@ function fill<T extends Declarable>(all: readonly Tool<T>[], tokenizer: Tokenize
   return sheet
 }
 
-/** What is written so far, and what it costs. */
+/** Declarations written so far and the remaining tokens. */
 class Sheet<T extends Declarable> {
   readonly #tokenizer: Tokenizer
   readonly #types: string[] = []
@@ -114,7 +114,7 @@ class Sheet<T extends Declarable> {
     this.#left = maxTokens - tokenizer.count(HEAD)
   }
 
-  /** `keep`: tokens that must be left after it. */
+  /** `keep`: tokens that must remain afterwards. */
   full({ entry, name }: Tool<T>, keep = 0): boolean {
     const { manifest } = entry
     const input = draftType(manifest.inputSchema, FULL, 'Input')
@@ -144,7 +144,7 @@ class Sheet<T extends Declarable> {
     return all.filter((entry) => !this.#declared.has(entry))
   }
 
-  /** `all`: how many there are, where not all are told. */
+  /** `all`: total number of tools, or 0 if all are declared. */
   text(all: number): string {
     if (this.#declared.size + this.#names === 0 && all === 0) return ''
     const objects = [...this.#members].map(([object, members]) => `declare const ${object}: {\n${members.join('')}};\n`)
@@ -166,7 +166,7 @@ class Sheet<T extends Declarable> {
 
   #pay(texts: readonly string[], keep = 0): boolean {
     const length = texts.reduce((sum, text) => sum + text.length, 0)
-    // No token has so many characters: counting would be in vain.
+    // No token has 100 characters, so counting is unnecessary.
     if (length > this.#left * 100) return false
     const tokens = texts.reduce((sum, text) => sum + (text === '' ? 0 : this.#tokenizer.count(text)), 0)
     if (tokens > this.#left - keep) return false
@@ -175,12 +175,12 @@ class Sheet<T extends Declarable> {
   }
 }
 
-/** One that takes nothing says so. */
+/** A tool without parameters takes `{}`. */
 const NOTHING = '{ [key: string]: unknown }'
 const inputOf = ({ optional }: Draft, text: string) =>
   `(input${optional ? '?' : ''}: ${text === NOTHING ? '{}' : text})`
 
-/** `(input: { … }): Promise<…>`, without comments and names of types. */
+/** `(input: { … }): Promise<…>`, without comments and named types. */
 function signature(manifest: Declarable['manifest'], style: Style): string {
   const input = draftType(manifest.inputSchema, style, 'Input')
   const output = draftType(manifest.outputSchema, style, 'Output')
@@ -190,7 +190,7 @@ function signature(manifest: Declarable['manifest'], style: Style): string {
   return style === SHORT ? signature(manifest, SHORTEST) : `${takes}: Promise<unknown>`
 }
 
-/** `new(…)` would be a constructor. */
+/** `new(…)` would declare a constructor. */
 const methodOf = ({ name }: CodeName): string => (isIdentifier(name) && name !== 'new' ? name : quoted(name))
 
 function push<T>(map: Map<string, T[]>, key: string, value: T): void {
@@ -199,23 +199,23 @@ function push<T>(map: Map<string, T[]>, key: string, value: T): void {
   else map.set(key, [value])
 }
 
-/** One tool as a program of a scope sees it: what `describe` tells there, under the name that it has there. */
+/** Declaration of one tool in a scope, as `describe` returns it there. */
 export interface ToolDeclaration {
-  /** TypeScript. */
+  /** TypeScript source. */
   text: string
-  /** How a program names it: `everything["get-sum"]`. */
+  /** Function in programs, such as `everything["get-sum"]`. */
   name: string
-  /** Why no program of the scope can call it, where none can. */
+  /** Reason why programs of the scope cannot call the tool. */
   uncallable?: string
 }
 
 export interface DeclareDeps {
-  loadouts: Pick<Loadouts, 'resolve'>
-  /** Whether the host runs programs at all. */
+  loadouts: Pick<Loadouts, 'of'>
+  /** True if the host has an executor. */
   runsPrograms: boolean
 }
 
-/** As much as `describe` tells of one. */
+/** Max tokens of `describe`. */
 export const MAX_TOKENS = 4000
 
 export async function declareTool(

@@ -1,6 +1,6 @@
 /**
- * Comments of declarations: what a schema says beyond its type. Texts come from servers: they are cut, what cannot be seen is
- * taken out, and nothing in them ends the comment.
+ * JSDoc comments of declarations, from schema annotations. Server texts are truncated, invisible characters are
+ * removed, and nothing can end the comment early.
  */
 import { cleanText } from '../../schema/clean-text.ts'
 import type { JsonObject } from '../../schema/json.ts'
@@ -11,7 +11,7 @@ const MAX_TEXT_LENGTH = 400
 const MAX_FACT_LENGTH = 80
 const LISTED_VALUES = 12
 
-/** The comment of a tool: its own lines, and what else it is called. */
+/** Comment of a tool: its description and aliases. */
 export function toolComment(text: string | undefined, aliases: readonly string[], indent: string): string {
   const lines = cut(text ?? '', MAX_TOOL_TEXT_LENGTH)
     .split('\n')
@@ -21,7 +21,7 @@ export function toolComment(text: string | undefined, aliases: readonly string[]
   return comment([...lines.slice(0, -1), last], indent)
 }
 
-/** The comment of a property or a named type, in one line. */
+/** One-line comment of a property or a named type. */
 export function schemaComment(schema: JsonObject, indent: string): string {
   const { description, title } = schema
   const text = typeof description === 'string' ? description : typeof title === 'string' ? title : ''
@@ -31,7 +31,7 @@ export function schemaComment(schema: JsonObject, indent: string): string {
   return comment([[summary, facts === '' ? '' : `(${facts})`, tag].filter((part) => part !== '').join(' ')], indent)
 }
 
-/** Empty where there is nothing to say. What closes a comment is made harmless last, whatever came before. */
+/** Returns an empty text if there is nothing to say; escapes comment ends last. */
 function comment(lines: readonly string[], indent: string): string {
   const safe = lines.map((line) => line.replaceAll('*/', '*\\/'))
   if (safe.every((line) => line === '')) return ''
@@ -86,12 +86,12 @@ function valueFact(word: string, value: unknown): string {
   return text === undefined || text.length > MAX_FACT_LENGTH ? '' : `${word} ${short(text)}`
 }
 
-/** More values than a type lists are told here. */
+/** Lists the first values of an enum that is too long for a type. */
 function longEnum(values: unknown): string {
   if (!Array.isArray(values) || values.length <= MAX_LISTED) return ''
   const some = values.slice(0, LISTED_VALUES).flatMap((value) => literalOf(value) ?? [])
   return `one of ${values.length}: ${short(some.join(', '))}…`
 }
 
-/** Values of an enum that its type lists. */
+/** Max enum values in a type. */
 export const MAX_LISTED = 60

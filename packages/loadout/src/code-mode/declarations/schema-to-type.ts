@@ -1,9 +1,9 @@
 /**
- * JSON Schema to the text of a TypeScript type. What holds, whatever the schema: the text is valid TypeScript, its length and the
- * work for it are bounded, and nothing throws. What cannot be said, or would be too much, is `unknown`, which is never wrong.
+ * Converts JSON Schema to a TypeScript type. For every schema the result is valid TypeScript, its length and the work
+ * are bounded, and nothing throws. Unsupported or too large parts become `unknown`.
  *
- * Definitions become named types. They are not named here, where only one tool is seen: the text has `NUL index NUL` in their
- * place, which no text of a schema can contain.
+ * Definitions become named types. `TypeNames` assigns the names later, over all tools; until then the text has `NUL
+ * index NUL`, which no schema text can contain.
  */
 import type { JsonObject } from '../../schema/json.ts'
 import { isObject } from '../../util/is-object.ts'
@@ -12,7 +12,7 @@ import { MAX_LISTED, schemaComment } from './jsdoc.ts'
 import { and, arrayOf, atom, literalOf, NEVER, or, propertyKeyOf, type Text, tupleOf, UNKNOWN } from './type-text.ts'
 
 export interface Style {
-  /** With comments and named types, over several lines. */
+  /** With comments and named types, on several lines. */
   full: boolean
   depth: number
   properties: number
@@ -20,7 +20,7 @@ export interface Style {
 
 export const FULL: Style = { full: true, depth: 14, properties: 150 }
 export const SHORT: Style = { full: false, depth: 3, properties: 15 }
-/** The names of what it takes, and no more. */
+/** Parameter names only. */
 export const SHORTEST: Style = { full: false, depth: 1, properties: 15 }
 
 export interface Definition {
@@ -31,7 +31,7 @@ export interface Definition {
 
 export interface Draft {
   type: Text
-  /** Whether nothing is needed to call it. */
+  /** True if no parameter is required. */
   optional: boolean
   definitions: Definition[]
 }
@@ -48,12 +48,12 @@ export function draftType(schema: unknown, style: Style, hint: string): Draft {
   try {
     return new TypeWriter(schema, style, hint).draft()
   } catch {
-    // Not JSON: something that throws when it is read.
+    // A getter of a non-JSON value threw.
     return { type: UNKNOWN, optional: false, definitions: [] }
   }
 }
 
-/** Where a part stands. `bare`: not inside braces or brackets, where a type may not mean itself. */
+/** Position of a part. `bare`: outside braces and brackets, where a type must not refer to itself. */
 interface WriteContext {
   depth: number
   indent: string
@@ -132,7 +132,7 @@ class TypeWriter {
     )
   }
 
-  /** What `type` and the words that belong to one say. `narrowed`: other parts say what an object is. */
+  /** Type from `type` and its keywords. `narrowed`: other parts already describe the object. */
   #base(schema: JsonObject, context: WriteContext, narrowed: boolean): Text | undefined {
     const declaredType = own(schema, 'type')
     const types = (Array.isArray(declaredType) ? declaredType.slice(0, 10) : [declaredType ?? guessed(schema)]).filter(
@@ -194,7 +194,7 @@ class TypeWriter {
     return index === undefined || isPlain ? object : and([object, atom(`{ [key: string]: ${index.text} }`)])
   }
 
-  /** What properties have that are not listed; undefined where there are none, or none that need be told. */
+  /** Index signature of unlisted properties; undefined if there are none. */
   #others(schema: JsonObject, context: WriteContext, isEmpty: boolean): Text | undefined {
     const patterns = own(schema, 'patternProperties')
     const more = own(schema, 'additionalProperties') ?? own(schema, 'unevaluatedProperties')
@@ -230,7 +230,7 @@ class TypeWriter {
     this.#bareRefs = before
   }
 
-  /** In one line there are no names: what means itself is `unknown`. */
+  /** One-line forms have no named types, so circular references become `unknown`. */
   #expanded(ref: string, schema: unknown, context: WriteContext): Text {
     if (this.#open.has(ref) || this.#open.size >= MAX_OPEN) return UNKNOWN
     this.#open.add(ref)

@@ -1,28 +1,28 @@
 /**
- * Names the types of definitions, over all tools that are declared together: each is declared once, those that are the same share
- * it, and no two that differ have the same name. None is called as something that the language has.
+ * Names the types of definitions across all declared tools: equal types share one declaration, different types have
+ * different names, and no name shadows a built-in type.
  */
 
 import type { Definition, Draft } from './schema-to-type.ts'
 import { inBrackets } from './type-text.ts'
 
-/** What one tool adds. */
+/** Types added by one tool. */
 export interface NamedDraft {
-  /** The types of the drafts, with names in them. */
+  /** Type texts with names filled in. */
   texts: string[]
-  /** Declarations that no tool before it had, by name. */
+  /** New declarations by name. */
   added: Map<string, { text: string; identity: string }>
 }
 
 const SLOT = /\0(\d+)\0/g
-/** Shorter ones are written where they are used. */
+/** Shorter types are inlined. */
 const MAX_INLINE_LENGTH = 60
 
 export class TypeNames {
-  /** What each name stands for. */
+  /** Type identity by name. */
   readonly #identities = new Map<string, string>()
 
-  /** `owner`: words that tell its types from those of others. Nothing is kept until `keep`. */
+  /** `owner`: words that distinguish types of this tool. Nothing is stored until `keep`. */
   name(drafts: readonly Draft[], owner: readonly string[]): NamedDraft {
     const added: NamedDraft['added'] = new Map()
     const texts = drafts.map((draft) => this.#nameOne(draft, owner, added))
@@ -69,7 +69,7 @@ export class TypeNames {
   }
 }
 
-/** The definition with all that it refers to, whatever their places were. */
+/** Identity of a definition with all that it references, independent of indexes. */
 function identityOf(definitions: readonly Definition[], index: number): string {
   const order = [index]
   const texts: string[] = []
@@ -104,7 +104,7 @@ function pascal(words: string): string {
   return /^\d/.test(name) ? `T${name}` : name
 }
 
-/** Types that everyone who writes TypeScript takes for granted. */
+/** Built-in types of TypeScript. */
 const LANGUAGE_TYPES: ReadonlySet<string> = new Set([
   ...'Object Function Array String Number Boolean Symbol BigInt Math Date RegExp JSON Promise Proxy Reflect'.split(' '),
   ...'Map Set WeakMap WeakSet WeakRef WeakKey Error AggregateError EvalError RangeError ReferenceError'.split(' '),

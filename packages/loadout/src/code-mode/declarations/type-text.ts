@@ -1,12 +1,12 @@
 import { isIdentifier, quoted } from '../function-names.ts'
 
-/** Texts of types, put together so that each means what it should: brackets where they are needed, nothing said twice. */
+/** Combines type texts with correct precedence and without duplicates. */
 
 export interface Text {
   text: string
-  /** Whether it can stand anywhere without brackets around it. */
+  /** Decides whether the text needs parentheses. */
   form: 'atom' | 'union' | 'intersection'
-  /** How many alternatives it has. */
+  /** Number of union members. */
   size: number
 }
 
@@ -14,7 +14,7 @@ export const atom = (text: string): Text => ({ text, form: 'atom', size: 1 })
 export const UNKNOWN: Text = atom('unknown')
 export const NEVER: Text = atom('never')
 
-/** A compiler gives up at 100,000; a reader sooner. */
+/** TypeScript fails at 100,000 union members; readers give up sooner. */
 const MAX_ALTERNATIVES = 1_000
 
 export const inBrackets = ({ text, form }: Text): string => (form === 'atom' ? text : `(${text})`)
@@ -34,7 +34,7 @@ export function and(parts: readonly Text[]): Text {
   const different = distinct(parts).filter((part) => part.text !== 'unknown')
   if (different.some((part) => part.text === 'never')) return NEVER
   let size = 1
-  // Leaving a part away says less, and nothing wrong.
+  // Omitting a part widens the type, which is still correct.
   const fitting = different.filter((part) => {
     if (size * part.size > MAX_ALTERNATIVES) return false
     size *= part.size
@@ -51,7 +51,7 @@ export function and(parts: readonly Text[]): Text {
 export const arrayOf = (item: Text): Text => atom(`${inBrackets(item)}[]`)
 
 export interface TupleRest {
-  /** How many there are at least. */
+  /** Min number of items. */
   least: number
   rest: Text | undefined
 }
@@ -66,12 +66,11 @@ function distinct(parts: readonly Text[]): Text[] {
   return [...new Map(parts.map((part) => [part.text, part])).values()]
 }
 
-/** JSON values as types that have that one value. */
 const MAX_LENGTH = 200
 const MAX_PARTS = 24
 const MAX_DEPTH = 3
 
-/** Undefined where it is too large, or nothing that JSON has. */
+/** Literal type of a JSON value; undefined if it is too large or no JSON. */
 export function literalOf(value: unknown, depth = 0): string | undefined {
   if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
@@ -90,5 +89,5 @@ export function literalOf(value: unknown, depth = 0): string | undefined {
   return texts.length === 0 ? '{}' : `{ ${texts.join('; ')} }`
 }
 
-/** The name of a property, quoted where it must be. */
+/** Property name, quoted if needed. */
 export const propertyKeyOf = (name: string): string => (isIdentifier(name) ? name : quoted(name))

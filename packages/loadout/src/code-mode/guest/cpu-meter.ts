@@ -1,15 +1,14 @@
 /**
- * What a program computes. The time that passes while it runs is cheap to know and never less than what it computed; only
- * when that is over the limit is the clock of the thread asked, where there is one. So what others do on the same machine is
- * not counted, and a short turn costs no look at that clock.
+ * CPU time of a program. Elapsed time while it runs is cheap and an upper bound; only when it exceeds the limit is the
+ * thread's CPU clock read, if there is one. Other load on the machine is therefore not counted.
  */
 export interface Meter {
   begin(): void
   end(): void
   spentMs(): number
-  /** What passed while it ran: never less than that. */
+  /** Elapsed time while it ran; never less than `spentMs`. */
   passedMs(): number
-  /** Cheap: the clocks are asked only when it may be so. */
+  /** Cheap: reads the clocks only when the limit may be reached. */
   over(): boolean
 }
 
@@ -37,7 +36,7 @@ export function createMeter(limitMs: number, threadMs: (() => number) | undefine
       const now = performance.now()
       if (now < nextLook) return false
       const left = limitMs - spentMs()
-      // No thread computes more than time passes, so it cannot be over before that.
+      // CPU time never exceeds elapsed time, so the limit cannot be reached earlier.
       nextLook = now + left
       return left <= 0
     },

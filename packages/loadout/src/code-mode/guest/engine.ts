@@ -1,11 +1,10 @@
 /**
- * QuickJS as WebAssembly, by the functions that the binary of quickjs-wasi exports. Measured beside quickjs-emscripten (whose
- * `setMemoryLimit` lets buffers pass, and which takes 7 ms and more for a fresh module) and beside the classes of
- * quickjs-wasi itself (1.5 to 5 ms for a fresh one): with the bare exports a fresh place is the same instance with all of
- * its memory set to what it was before any program, in a tenth of a millisecond. An instance has no other state that
- * code can change: its only global is the stack pointer, its table of functions is fixed.
+ * QuickJS through the exports of the quickjs-wasi binary. quickjs-emscripten does not count buffers in `setMemoryLimit`
+ * and needs 7 ms or more per fresh module; the classes of quickjs-wasi need 1.5 to 5 ms. With the bare exports, a reset
+ * restores the memory of an instance in 0.1 ms. An instance has no other mutable state: its only global is the stack
+ * pointer, and its function table is fixed.
  *
- * Values are addresses in that memory, and whoever asks for one frees it. Strings are copied in and out.
+ * Values are addresses in that memory; the caller frees them. Strings are copied in and out.
  */
 
 import { type Exports, memoryOf, NOTHING, type Sized, type Strings } from './memory.ts'
@@ -13,24 +12,24 @@ import { OUT_OF_MEMORY_FD } from './patch-wasm.ts'
 import { GUEST, GUEST_FILE } from './prelude.ts'
 
 export interface EngineHooks {
-  /** Asked often while a program computes; true ends it, and it cannot catch that. */
+  /** Polled while a program computes; true ends it with an uncatchable error. */
   interrupted(): boolean
-  /** The guest speaks. The arguments are good until it returns. */
+  /** Called by the guest. The arguments are valid until it returns. */
   onHostCall(kind: number, read: HostCallArguments): void
-  /** Memory ran out, at least once. */
+  /** Called when memory ran out. */
   outOfMemory(): void
-  /** The program's time, in milliseconds. */
+  /** Program time in ms. */
   now(): number
 }
 
 export interface HostCallArguments {
   text(index: number): string
-  /** With its length in UTF-8. */
+  /** Text with its UTF-8 length. */
   sized(index: number): Sized
   number(index: number): number
 }
 
-/** What came of code that ran inside. */
+/** Result of guest code. */
 export type Outcome = { value: number } | { thrown: Thrown }
 
 export interface Thrown {
@@ -39,7 +38,7 @@ export interface Thrown {
   stack: string
 }
 
-/** All of the language but what tells the time or when something is collected: WeakRef, performance. */
+/** All intrinsics except those that reveal time or garbage collection: WeakRef, performance. */
 const INTRINSICS = ~((1 << 9) | (1 << 10))
 const MAX_ARGUMENTS = 8
 const MAX_LIMIT = 0x7fff_0000
@@ -55,7 +54,7 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
   if (exports.qjs_init2(INTRINSICS) !== 0) throw new TypeError('The engine did not start.')
   exports.qjs_set_max_stack_size(stackBytes)
   exports.qjs_set_interrupt_handler(1)
-  // One word for lengths, then the addresses of arguments.
+  // Scratch memory: one word for lengths, then argument addresses.
   scratch.at = exports.wasm_malloc(4 * (1 + MAX_ARGUMENTS))
   const undefinedAt = exports.qjs_get_undefined()
   const strings = memoryOf(exports, scratch)
@@ -69,7 +68,7 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
     memoryBytes: () => exports.memory.buffer.byteLength,
     limitMemory: (bytes: number) => exports.qjs_set_memory_limit(Math.min(bytes, MAX_LIMIT)),
 
-    /** Evaluates code; the value is freed by who takes it. */
+    /** Evaluates code; the caller frees the value. */
     evaluate(code: string, file: string): Outcome {
       const source = strings.write(code)
       const name = strings.write(file)
@@ -79,7 +78,7 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
       return outcomeOf(result)
     },
 
-    /** Calls into the guest, and gives back what is a number. */
+    /** Calls the guest's entry point and returns its number. */
     enter(kind: number, ...args: readonly (string | number | { value: number })[]): Outcome | { number: number } {
       const values = [kind, ...args].map((arg) =>
         typeof arg === 'object' ? arg.value : typeof arg === 'number' ? exports.qjs_new_number(arg) : strings.make(arg),
@@ -93,14 +92,14 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
       return { number }
     },
 
-    /** Runs one waiting job; false where there is none. */
+    /** Runs one pending job; false if there is none. */
     runJob(): boolean {
       if (exports.qjs_is_job_pending() === 0) return false
       if (exports.qjs_execute_pending_job() < 0) exports.qjs_free_value(exports.qjs_get_exception())
       return true
     },
 
-    /** As it was before any program; false where its memory grew, which only a new one has not. */
+    /** Restores the initial state; false if the memory grew, which cannot be undone. */
     reset(): boolean {
       const memory = new Uint8Array(exports.memory.buffer)
       if (memory.length !== image.size) return false
@@ -112,9 +111,9 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
   }
 }
 
-/** All that an instance is. Pages without anything in them are most, and are not kept. */
+/** Snapshot of an instance; empty pages are not stored. */
 function takeImage(exports: Exports) {
-  // Room that is free already: to grow takes longer than most programs, and who grew cannot be reset.
+  // Preallocates free memory: growing is slow, and a grown instance cannot be reset.
   exports.wasm_free(exports.wasm_malloc(ROOM_BYTES))
   const memory = new Uint8Array(exports.memory.buffer)
   const pages: { at: number; bytes: Uint8Array }[] = []
@@ -130,7 +129,7 @@ const BAD_FILE = 8
 function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: () => Strings): Exports {
   let cachedStrings: Strings | undefined
   const env = {
-    // The name of the function and its length, `this`, and the arguments.
+    // Arguments: function name and its length, `this`, argc, argv.
     host_call(...[, , , argc = 0, argv = 0]: number[]) {
       cachedStrings ??= strings()
       const { sized, addressAt } = cachedStrings
@@ -144,7 +143,7 @@ function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: ()
     },
     host_interrupt: () => (hooks.interrupted() ? 1 : 0),
     host_promise_rejection() {},
-    // There are no modules: what is asked for is not found.
+    // Modules are not supported.
     host_module_normalize: () => 0,
     host_module_load: () => 0,
     host_get_timezone_offset: () => 0,
@@ -162,7 +161,7 @@ function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: ()
     fd_fdstat_get: () => BAD_FILE,
     fd_seek: () => BAD_FILE,
     fd_write: () => BAD_FILE,
-    // Nothing inside is random but by the seed.
+    // Randomness inside derives from the seed only.
     random_get: (at: number, length: number) => {
       new Uint8Array(exports.memory.buffer, at, length).fill(0)
       return 0
@@ -173,13 +172,13 @@ function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: ()
   return exports
 }
 
-/** Whether there is anything in it. A loop, because this is done for each new engine and over megabytes. */
+/** True if a word is not zero. A plain loop, because it scans megabytes per engine. */
 function hasAny(words: Int32Array): boolean {
   for (let i = 0; i < words.length; i++) if (words[i] !== 0) return true
   return false
 }
 
-/** Puts the guest inside, and gives the way in. */
+/** Installs the guest prelude and returns its entry point. */
 function boot(exports: Exports, strings: Strings): number {
   const name = strings.write('hostCall')
   const hostCall = exports.qjs_new_host_function(name.at, name.length, 0)

@@ -1,6 +1,6 @@
 /**
- * What lives in a sandbox, whatever that is made of (a thread, a Web Worker): keeps an engine warm, runs one program at a
- * time in it, and gives the next a fresh one. It reads messages and posts messages, and knows no other way.
+ * Guest side of a sandbox in a thread or Web Worker: keeps an engine ready, runs one program at a time and resets it
+ * afterwards. It communicates by messages only.
  */
 
 import { DEFAULT_LIMITS, memoryClass } from '../sandbox/limits.ts'
@@ -11,9 +11,9 @@ import { type GuestIo, GuestRun } from './run.ts'
 
 export interface GuestOptions extends GuestIo {
   wasm: Uint8Array
-  /** That of the usual limits, where somebody compiled it already. */
+  /** Precompiled module for the default limits. */
   module?: WebAssembly.Module | undefined
-  /** What calls may nest to inside. The stack of this thread must have room for several times that. */
+  /** Stack size of the engine. The thread's stack must be several times larger. */
   stackBytes: number
 }
 
@@ -67,7 +67,7 @@ export function createGuest(options: GuestOptions) {
     receive(message: ToSandbox): void {
       if (message.type === 'run') begin(message.run)
       else if (message.type === 'stop') renew()
-      // Answers to what is over come late, and are read as nothing.
+      // Late replies to an ended program are ignored.
       else if (run && !run.over()) run.answers(message.answers)
     },
   }

@@ -1,4 +1,4 @@
-/** What the engine's binary exports, and strings in and out of its memory. */
+/** Exports of the engine binary, and string transfer to and from its memory. */
 
 export interface Exports {
   memory: WebAssembly.Memory
@@ -32,7 +32,7 @@ export interface Exports {
   wasm_free(at: number): void
 }
 
-/** There is no memory left inside, even to take something in. */
+/** The engine has no memory left, even for an argument. */
 export class NoMemory extends Error {}
 
 export interface Sized {
@@ -45,20 +45,20 @@ const SHORT = 1000
 
 export type Strings = ReturnType<typeof memoryOf>
 
-/** Strings and lists of addresses, in and out of the memory. */
+/** Reads and writes strings and address lists in engine memory. */
 export function memoryOf(exports: Exports, scratch: { at: number }) {
   const encoder = new TextEncoder()
   const decoder = new TextDecoder()
   let bytes = new Uint8Array(exports.memory.buffer)
   let view = new DataView(exports.memory.buffer)
-  /** Memory that grew is another buffer. */
+  /** Growing the memory replaces its buffer. */
   const refresh = () => {
     if (bytes.buffer === exports.memory.buffer) return
     bytes = new Uint8Array(exports.memory.buffer)
     view = new DataView(exports.memory.buffer)
   }
   const write = (text: string) => {
-    // A short one is written where it goes, with room for the worst.
+    // Short texts are encoded in place, with room for the worst case.
     const encoded = text.length > SHORT ? encoder.encode(text) : undefined
     const at = exports.wasm_malloc((encoded?.length ?? text.length * 3) + 1)
     if (at === 0) throw new NoMemory()
@@ -68,7 +68,7 @@ export function memoryOf(exports: Exports, scratch: { at: number }) {
     bytes[at + length] = 0
     return { at, length }
   }
-  /** What is no string is read as an empty one: to make it one would run code of the program. */
+  /** Non-strings read as empty, because converting them would run program code. */
   const sized = (value: number): Sized => {
     if (exports.qjs_is_string(value) === 0) return NOTHING
     const at = exports.qjs_get_string_len(value, scratch.at)

@@ -1,14 +1,14 @@
 /**
- * The engine's binary, changed in two places before it is compiled:
+ * Patches the engine binary in two places before it is compiled:
  *
- * - Its memory gets a maximum, so that the WebAssembly runtime itself refuses more, whatever the engine believes.
- * - Where the engine throws "out of memory" it first calls a function of ours. A program could catch what is thrown; that it
- *   reached the limit it cannot take back.
+ * - A memory maximum, so that the WebAssembly runtime refuses to grow it further.
+ * - A host call where the engine throws "out of memory": a program can catch the exception, but not hide that it
+ *   reached the limit.
  *
- * quickjs-wasi exports its memory instead of importing one, hence by rewriting.
+ * quickjs-wasi exports its memory instead of importing it, so the binary must be rewritten.
  */
 
-/** What `fd_close` is called with when memory ran out. No file has this number; there are no files. */
+/** File descriptor that signals out-of-memory in `fd_close`; there are no files. */
 export const OUT_OF_MEMORY_FD = 77
 
 const PAGE = 65_536
@@ -87,7 +87,7 @@ function withMaximum(body: Uint8Array, pages: number): Uint8Array {
   return Uint8Array.of(1, 1, ...unsigned(initial), ...unsigned(Math.max(initial, pages)))
 }
 
-/** The same functions, one of which begins with these instructions. */
+/** Inserts instructions at the start of one function. */
 function withPrologue(body: Uint8Array, index: number, instructions: readonly number[]): Uint8Array {
   const read = reader(body)
   const count = read.number()
@@ -139,7 +139,7 @@ function unsigned(value: number): number[] {
   return [...bytes, left]
 }
 
-/** Of a small positive number: one more byte where its sixth bit would read as a sign. */
+/** Signed LEB128 of a small positive number; a set sixth bit needs a second byte. */
 const signed = (value: number) => (value & 0x40 ? [(value & 0x7f) | 0x80, 0] : unsigned(value))
 
 function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

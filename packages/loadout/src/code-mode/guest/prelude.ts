@@ -1,12 +1,11 @@
 /**
- * What is inside with the program, in its own engine. It runs before the program and keeps what it needs of the language in
- * constants, because the program may change everything that is global. None of it guards anything: whoever breaks it has
- * broken their own program. What guards is outside (`guest-run.ts`), where this calls through `door`.
+ * Code that runs inside the engine before the program. It keeps the built-ins it needs in constants, because a program
+ * can change globals. It is no security boundary: `run.ts` enforces the limits on the other side of `hostCall`.
  */
 
-/** What the guest says. */
+/** Messages from the guest. */
 export const HOST_CALL = { call: 0, log: 1, done: 2, failed: 3, timer: 4 } as const
-/** What the guest is told. */
+/** Calls into the guest. */
 export const ENTRY_POINT = { prepare: 0, begin: 1, value: 2, error: 3, next: 4, fire: 5 } as const
 
 export const GUEST_FILE = 'sandbox'

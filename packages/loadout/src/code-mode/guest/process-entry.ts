@@ -1,6 +1,6 @@
 /**
- * Where the process of a program begins. The program is in a thread of it, as it would be in a thread of the host: so this
- * side is always free to hear, and to say what the thread computes. Lines of JSON are its only way to anybody.
+ * Entry point of a program process. The program runs in a thread of it, so this side can always receive messages and
+ * report CPU time. It communicates only in lines of JSON.
  */
 import { readFileSync } from 'node:fs'
 import { DEFAULT_LIMITS, memoryClass } from '../sandbox/limits.ts'
@@ -23,7 +23,7 @@ const lines = readLines(
     else box.send(message)
   },
   () => process.exit(1),
-  // The host may say what it likes; how large an answer is it has looked at.
+  // The host's messages need no limit: it checks reply sizes.
   Number.POSITIVE_INFINITY,
 )
 process.stdin.on('data', (chunk: Buffer) => lines.take(chunk)).on('close', () => process.exit(0))

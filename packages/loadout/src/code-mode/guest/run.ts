@@ -1,6 +1,6 @@
 /**
- * One program in one engine, from the side that the program cannot reach: here its limits are kept. What ends a program is
- * posted at once; that the engine comes back after that is waited for by nobody.
+ * Runs one program in one engine and enforces its limits, outside the program's reach. The end of a program is posted
+ * at once; nothing waits for the engine to return.
  */
 
 import type { LogLine, ProgramErrorCode, ProgramLimits } from '../executor.ts'
@@ -22,13 +22,13 @@ import { ENTRY_POINT, HOST_CALL } from './prelude.ts'
 
 export interface GuestIo {
   post(message: FromSandbox): void
-  /** The clock of this thread, in milliseconds. */
+  /** CPU clock of this thread, in ms. */
   threadMs?: (() => number) | undefined
 }
 
-/** What is said before a turn is over, so that it is not lost should the program have to be killed. */
+/** Flush thresholds of calls and logs during a turn, so that they survive a kill. */
 const FLUSH = { ms: 50, bytes: 256 * 1024 }
-/** Jobs between two looks at the clock: each may be over before the engine would look itself. */
+/** Jobs between two clock checks, because short jobs never trigger the engine's interrupt. */
 const JOBS = 64
 const DEADLOCK = 'The program waits for something that never comes: no call and no timer is left that could wake it.'
 const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error']
@@ -79,7 +79,7 @@ export class GuestRun implements EngineHooks {
 
   over = () => this.#ended !== undefined
 
-  /** Whether nothing of it can be left behind: what broke the engine, or a limit, spoiled it. */
+  /** True if the engine can be reset: an engine error or a reached limit spoils it. */
   clean(): boolean {
     const ended = this.#ended
     return !this.#trapped && (ended === undefined || 'value' in ended || CLEAN.includes(ended.error.code))
@@ -129,7 +129,7 @@ export class GuestRun implements EngineHooks {
     }
   }
 
-  /** Whether it may: looks at the clocks, and says meanwhile what there is to say. */
+  /** Checks the limits and flushes pending output; false if the program must stop. */
   #goesOn(): boolean {
     if (this.#ended) return false
     const { cpuMs, wallMs } = this.#request.limits
@@ -142,7 +142,7 @@ export class GuestRun implements EngineHooks {
     return this.#ended === undefined
   }
 
-  /** Lets the program go on until it waits for an answer or is over. */
+  /** Runs the program until it waits for a reply or ends. */
   #goOn(work: () => void): void {
     this.#meter.begin()
     try {
@@ -167,7 +167,7 @@ export class GuestRun implements EngineHooks {
     for (let jobs = 1; !this.#ended && this.#engine.runJob(); jobs++) if (jobs % JOBS === 0) this.#goesOn()
   }
 
-  /** When the next timer is due, or −1. */
+  /** Time of the next timer, or −1. */
   #nextDue(): number {
     return this.#timers && !this.#ended ? this.#take(this.#engine.enter(ENTRY_POINT.next)) : -1
   }
@@ -186,7 +186,7 @@ export class GuestRun implements EngineHooks {
     this.#drain()
   }
 
-  /** What came of code inside: what it threw ends the program. */
+  /** Reads the result of guest code; an exception ends the program. */
   #take(outcome: Outcome | { number: number }, code: ProgramErrorCode = 'program-error'): number {
     if ('number' in outcome) return outcome.number
     if (!('thrown' in outcome)) return -1
@@ -196,7 +196,7 @@ export class GuestRun implements EngineHooks {
   }
 }
 
-/** Four numbers out of a text (FNV-1a, with four beginnings). */
+/** Four seed words from a text (FNV-1a with four offsets). */
 function seedOf(seed: string): number[] {
   return [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35].map((from) => {
     let hash = from
@@ -205,7 +205,7 @@ function seedOf(seed: string): number[] {
   })
 }
 
-/** What a program takes to the outside: its calls and its logs, each counted when it is made. What is too much is said to `fail`. */
+/** Reports a reached limit. */
 export type Fail = (code: ProgramErrorCode, message: string) => void
 export type UsageCounter = ReturnType<typeof createUsageCounter>
 
@@ -222,14 +222,14 @@ export function createUsageCounter(limits: ProgramLimits, fail: Fail) {
     if (made + 1 > limits.calls) return ['call-limit', `The program made more than ${limits.calls} calls.`]
     if (sizes.size + 1 > limits.parallelCalls)
       return ['parallel-limit', `More than ${limits.parallelCalls} calls waited for an answer at once.`]
-    // A character is a byte at least, so that what is far too long need not be copied.
+    // A character has at least one byte, so oversized arguments need no copy.
     if (args.number(4) > limits.argumentBytes) return ['argument-limit', tooManyBytes(limits)]
     return undefined
   }
 
   return {
     waiting: () => sizes.size,
-    /** What lies here to be told. */
+    /** Bytes of pending output. */
     bytes: () => out.bytes,
     take() {
       const { calls, logs } = out
@@ -249,14 +249,14 @@ export function createUsageCounter(limits: ProgramLimits, fail: Fail) {
       waitingBytes += bytes
       sizes.set(made++, bytes)
     },
-    /** False where no call with this number waits. */
+    /** False if no call with this number is pending. */
     settle(seq: number): boolean {
       waitingBytes -= sizes.get(seq) ?? 0
       return sizes.delete(seq)
     },
     log(args: HostCallArguments) {
       const line = args.number(3) > limits.logBytes ? undefined : args.sized(2)
-      // As it would be written: with an end of its line.
+      // Counts the newline of the entry.
       logBytes += (line?.bytes ?? limits.logBytes) + 1
       if (!line || logBytes > limits.logBytes)
         return fail('log-limit', `The program logged more than ${limits.logBytes} bytes.`)
@@ -267,8 +267,7 @@ export function createUsageCounter(limits: ProgramLimits, fail: Fail) {
   }
 }
 
-/** Of a stack, the program's own lines. */
-/** On the program's first line, so that its lines are counted as it counts them. */
+/** Starts on the program's first line, so that line numbers match. */
 export const BODY_HEAD = '(async()=>{"use strict";'
 export const BODY_TAIL = '\n})'
 export const bodyOf = (source: string) => `${BODY_HEAD}${source}${BODY_TAIL}`

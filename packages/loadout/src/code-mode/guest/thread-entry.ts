@@ -1,4 +1,4 @@
-/** Where a thread begins. */
+/** Entry point of a sandbox thread: blocks on `bell` and passes messages to the guest. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { ToSandbox } from '../sandbox/protocol.ts'
 import type { ThreadData } from '../sandbox/thread.ts'

@@ -1,11 +1,11 @@
 /**
- * Makes the body of an async function of the forms in which programs are written, by inserting a few words; lines stay what they
- * are. What already returns something at its top level is left as it is.
+ * Turns a program in any supported form into the body of an async function with few insertions that keep line numbers.
+ * A program with a top-level `return` is unchanged.
  */
 import { childrenOf, isFunction, type Node } from './parse.ts'
 import type { Refused } from './strip-types.ts'
 
-/** A change of the text: `end` is where what it replaces ends. */
+/** Text replacement; `end` is the end of the replaced range. */
 export interface Change {
   at: number
   end: number
@@ -14,7 +14,7 @@ export interface Change {
 
 export type Shaped = { ok: true; changes: Change[] } | { ok: false; refused: Refused }
 
-/** What a program calls where it leaves that to whoever runs it. */
+/** Function names that are called as the entry point. */
 const ENTRIES = ['main', 'run', 'program', 'execute', 'handler']
 const NO_IMPORTS = {
   message: 'A program imports nothing',
@@ -50,11 +50,11 @@ const isImport = ({ type, source }: Node): boolean =>
 
 interface Unexported {
   changes: Change[]
-  /** What the program does at its end: `main(input)`. */
+  /** Final call, such as `main(input)`. */
   entry: string | undefined
 }
 
-/** Takes `export` away; what is exported as the default is what the program is. */
+/** Removes `export`; the default export becomes the entry point. */
 function withoutExports(text: string, statements: readonly Node[]): Unexported | Refused {
   const changes: Change[] = []
   let entry: string | undefined
@@ -80,7 +80,7 @@ function withoutExports(text: string, statements: readonly Node[]): Unexported |
 
 const NO_CLASS = { message: 'A class is nothing to run', action: 'Export a function, or return a value.' }
 
-/** `export { main as default }`, by what it calls. */
+/** Call of `export { main as default }`. */
 function defaultOf({ specifiers }: Node, statements: readonly Node[]): string | undefined {
   const found = (specifiers as Node[]).find(({ exported }) => (exported as Node).name === 'default')
   const name = (found?.local as Node | undefined)?.name
@@ -93,7 +93,7 @@ function defaultValue(value: Node, name: string, statements: readonly Node[]): s
   return call ?? name
 }
 
-/** `export default ` is as long as `const $main  = `, so that columns stay. */
+/** `const $main  = ` is as long as `export default `, so columns stay. */
 function constHead(head: string, name: string): string {
   const start = `const ${name}`
   const room = Math.max(0, 'export default'.length - start.length - 1)
@@ -108,7 +108,7 @@ function freeName(text: string): string {
 
 const blank = (text: string): string => text.replace(/[^\n\r\u2028\u2029]/g, ' ')
 
-/** Functions declared at the top, by name. */
+/** Top-level functions by name. */
 function* functionsOf(statements: readonly Node[]): Generator<[name: string, node: Node]> {
   for (const statement of statements) {
     const node = (statement.type.startsWith('Export') ? (statement.declaration as Node | null) : statement) ?? statement
@@ -127,7 +127,7 @@ function callOfNamed(name: string, statements: readonly Node[]): string | undefi
 
 const callOf = (name: string, { params }: Node): string => `${name}(${(params as Node[]).length > 0 ? 'input' : ''})`
 
-/** A program that only declares functions means the one that is its entry. */
+/** Entry point of a program that only declares functions. */
 function entryOf(statements: readonly Node[]): string | undefined {
   const functions = [...functionsOf(statements)].filter(([, node]) => node.generator !== true)
   const doesSomething = has(statements, ['CallExpression', 'AwaitExpression', 'NewExpression', 'ExpressionStatement'])
@@ -137,7 +137,7 @@ function entryOf(statements: readonly Node[]): string | undefined {
   return name !== undefined && node ? callOf(name, node) : undefined
 }
 
-/** Returns what the last statement is worth, or calls the function that it is. */
+/** Returns the last expression, or calls it if it is a function. */
 function lastValue(text: string, last: Node | undefined): Change[] {
   if (last?.type !== 'ExpressionStatement') return []
   const value = bare(last.expression as Node)
@@ -158,7 +158,7 @@ function bare(node: Node): Node {
   return node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression' ? bare(node.expression as Node) : node
 }
 
-/** Done for what it does, not for what it is worth. */
+/** True for expressions that are evaluated for their effect. */
 function tellsNothing(node: Node): boolean {
   if (['AssignmentExpression', 'UpdateExpression'].includes(node.type)) return true
   if (node.type === 'UnaryExpression') return node.operator === 'delete' || node.operator === 'void'
@@ -166,7 +166,7 @@ function tellsNothing(node: Node): boolean {
   return callee?.type === 'MemberExpression' && (callee.object as Node).name === 'console'
 }
 
-/** Whether one of these stands in the program itself, outside its functions. */
+/** True if such a node occurs outside functions and classes. */
 function has(nodes: Iterable<Node>, types: readonly string[]): boolean {
   for (const node of nodes) {
     if (types.includes(node.type)) return true

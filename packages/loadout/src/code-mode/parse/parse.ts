@@ -1,6 +1,6 @@
 /**
- * Reads the text of a program into a tree. The work is bounded by the text: what has types is tried in several ways where it can
- * be read in several ways, which takes the square and worse of nested brackets, so every token that is read is paid for.
+ * Parses programs with bounded work. The TypeScript parser backtracks, which takes quadratic time or more on nested
+ * brackets, so every token counts against a limit.
  */
 
 import { tsPlugin } from '@sveltejs/acorn-typescript'
@@ -11,7 +11,7 @@ export type Parsed = { ok: true; body: Node[] } | Unread
 export interface Unread {
   ok: false
   message: string
-  /** What to do, where it is not to correct that line. */
+  /** Fix, unless it is to correct that line. */
   action?: string | undefined
   at: number
   position: SourcePosition
@@ -19,7 +19,7 @@ export interface Unread {
 
 type ParserClass = typeof Parser
 
-/** What the sandbox will be asked to run: plain, and without import and export. */
+/** Parser options of the final program: plain, without import and export. */
 const BODY: Options = {
   ecmaVersion: 'latest',
   sourceType: 'script',
@@ -28,14 +28,14 @@ const BODY: Options = {
   allowHashBang: false,
 }
 
-/** A program rarely has more than one token for two characters, and a model does not write as many as these at once. */
+/** Token limits: programs rarely have more than one token per two characters. */
 const TOKENS_A_CHARACTER = 2
 const TOKENS_AT_LEAST = 5_000
 const TOKENS_AT_MOST = 60_000
 
 class TokenLimitError extends Error {}
 
-/** A parser that stops when it has read far more than the text has. */
+/** Adds a token limit to a parser. */
 function withTokenLimit(Base: ParserClass): ParserClass {
   const Reader = Base as unknown as new (options: Options, text: string, at?: number) => { nextToken(): void }
   class LimitedParser extends Reader {
@@ -68,7 +68,7 @@ function whyNot(error: unknown, text: string): Omit<Unread, 'ok'> {
   const position = positionAt(text, at)
   if (error instanceof TokenLimitError)
     return { message: 'It is too long, or too entangled, to be read', action: SHORTER, at, position }
-  // Acorn says so itself where it can; where it cannot, the engine does.
+  // Acorn reports stack overflow itself if it can; otherwise the engine throws RangeError.
   if (error instanceof RangeError || message.startsWith('Not enough stack'))
     return { message: 'It is nested too deep', action: FLATTER, at, position }
   return { message: message.replace(/ \(\d+:\d+\)$/, ''), at, position }
@@ -84,8 +84,6 @@ const PROGRAM: Options = { ...BODY, allowImportExportEverywhere: true }
 export const parseJavaScript = (text: string): Parsed => parse(javascript, text, PROGRAM)
 export const parseTypeScript = (text: string): Parsed => parse(typescript, text, PROGRAM)
 export const parseBody = (text: string): Parsed => parse(javascript, text, BODY)
-
-/** The tree of a program, and places in its text. */
 
 export interface Node {
   type: string
@@ -117,7 +115,7 @@ export function positionAt(text: string, at: number): SourcePosition {
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']
 export const isFunction = (node: Node): boolean => FUNCTIONS.includes(node.type)
 
-/** The nodes right under one. */
+/** Direct children of a node. */
 export function childrenOf(node: Node): Node[] {
   const children: Node[] = []
   for (const key in node) {

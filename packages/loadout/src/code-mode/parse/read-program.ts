@@ -1,17 +1,18 @@
 /**
- * Reads a program as a model or a person writes it, and gives the body of an async function in JavaScript that an executor runs.
- * Lines of what is given stay lines of what is run, so that the place of an error fits what was written. What it understands:
+ * Reads a program in any form that models write and returns the body of an async function in JavaScript. Line numbers
+ * are preserved. Supported forms:
  *
- * - TypeScript: types become spaces. An enum, a namespace, a decorator and whatever else is code and not a type is refused.
- * - A fenced block (```ts … ```), alone or, where the text is no program, as the only one among words.
- * - `return …` at the top level: taken as it is.
- * - A last statement that is an expression is returned, unless it is done for its effect (an assignment, `console.log`).
- *   So are a single expression, `main()` after `async function main() {…}`, and `(async () => {…})()`.
- * - A last statement that is a function, as in `async () => {…}`, is called; with `input` where it has a parameter.
- * - Nothing but functions: `main`, `run`, `program`, `execute` or `handler` is called, or the only one.
- * - `export default …` is called where it is a function, else returned; other exports lose the word. Imports are refused.
+ * - TypeScript: types become spaces. Enums, namespaces, decorators and other non-type syntax are rejected.
+ * - A fenced block (```ts … ```), alone or as the only block in prose.
+ * - A top-level `return …`: unchanged.
+ * - A last expression is returned, unless it is an effect (an assignment, `console.log`); this includes `main()` and
+ *   `(async () => {…})()`.
+ * - A last statement that is a function, as in `async () => {…}`, is called, with `input` if it has a parameter.
+ * - Only functions: `main`, `run`, `program`, `execute`, `handler` or the only one is called.
+ * - `export default …` is called if it is a function, else returned; other exports lose the keyword. Imports are
+ *   rejected.
  *
- * It never throws, takes at most 256 KiB, and its work is bounded by the length of the text.
+ * It never throws, accepts at most 256 KiB, and its work is bounded by the length of the text.
  */
 
 import type { ProgramError } from '../executor.ts'
@@ -25,7 +26,7 @@ export type ProgramLanguage = 'javascript' | 'typescript'
 
 export interface ProgramText {
   source: string
-  /** Either, where it is not said. */
+  /** @default detected */
   language?: ProgramLanguage | undefined
 }
 
@@ -33,12 +34,12 @@ export interface ProgramFault extends ProgramError {
   code: 'syntax-error'
   line: number
   column: number
-  /** What to do about it. */
+  /** Fix. */
   action: string
 }
 
 export type ReadProgram =
-  /** `source`: the body of an async function, in JavaScript. A comment may be its last word: what follows needs a new line. */
+  /** `source`: body of an async function in JavaScript. It may end with a comment, so append a newline. */
   { ok: true; source: string; language: ProgramLanguage } | { ok: false; error: ProgramFault }
 
 export const MAX_PROGRAM_BYTES = 256 * 1024
@@ -50,7 +51,7 @@ export async function readProgram({ source, language }: ProgramText): Promise<Re
       message: `The program is longer than ${MAX_PROGRAM_BYTES / 1024} KiB`,
       action: 'Make it shorter, and give data as its input.',
     })
-  // Loaded with the first program: a page that runs none does not carry it.
+  // Lazy import: pages without programs do not load the parsers.
   const parsers = await import('./parse.ts')
   const text = source.startsWith('\ufeff') ? ` ${source.slice(1)}` : source
   const fenced = unfence(text)
@@ -65,7 +66,7 @@ async function read(parsers: Parsers, text: string, language: ProgramLanguage | 
   try {
     return await readText(parsers, text, language)
   } catch (error) {
-    // A tree that could be built may still be too deep to walk.
+    // A parsed tree may still be too deep to traverse.
     if (error instanceof RangeError) return fault({ message: 'It is nested too deep', action: SIMPLER })
     return fault({ message: 'It could not be read', action: SIMPLER })
   }
@@ -92,15 +93,15 @@ async function readText(parsers: Parsers, text: string, language: ProgramLanguag
 
 const LONG = 16 * 1024
 
-/** Others get their turn between the steps of what takes long. */
+/** Yields to the event loop between steps of long programs. */
 const turn = async (text: string) => {
   if (text.length > LONG) await new Promise((resolve) => setTimeout(resolve, 0))
 }
 
-/** Of a statement that was nothing but types a semicolon is left. */
+/** An erased type statement leaves only a semicolon. */
 const isErased = (text: string, { start, end }: Node): boolean => text.slice(start, end).trim() === ';'
 
-/** `f<T>(x)` compares in JavaScript and calls in TypeScript; nobody means the comparison. */
+/** `f<T>(x)` is a comparison in JavaScript and a call in TypeScript; programs mean the call. */
 const GENERIC_CALL = /[\w$]<[^;(){}=<>]*(?:<[^;(){}=<>]*>[^;(){}=<>]*)*>\s*[(`]/
 
 type ParsedAs = { ok: true; body: Node[]; isTyped: boolean } | Unread
@@ -109,13 +110,13 @@ async function parseAs(parsers: Parsers, text: string, language: ProgramLanguage
   const plain = language === 'typescript' ? undefined : parsers.parseJavaScript(text)
   const isSure = language === 'javascript' || !GENERIC_CALL.test(text)
   if (plain?.ok && isSure) return { ...plain, isTyped: false }
-  // What is too long or too deep is so with types, too.
+  // Length and depth errors also apply to the TypeScript parser.
   if (plain && !plain.ok && (language === 'javascript' || plain.action !== undefined)) return plain
   await turn(text)
   const typed = parsers.parseTypeScript(text)
   if (typed.ok) return { ...typed, isTyped: true }
   if (plain?.ok) return { ...plain, isTyped: false }
-  // Whoever came further understood more.
+  // The parser that got further has the better error.
   return plain && plain.at > typed.at && typed.action === undefined ? plain : typed
 }
 
@@ -154,16 +155,16 @@ function fault({ message, action, position = { line: 1, column: 1 } }: Fault): R
   return { ok: false, error: { code: 'syntax-error', message: `${message} (${where})`, action, ...position } }
 }
 
-/** Takes a program out of the Markdown that models put around it. Lines that go become empty, so that the others keep their number. */
+/** Markdown fence of a program. Removed lines become empty, so that line numbers stay. */
 
 export type Fenced =
   | { form: 'none' }
-  /** The text begins with the fence: all of it is the block. */
+  /** The whole text is one block. */
   | { form: 'whole'; text: string }
-  /** There is one block among words. */
+  /** One block in prose. */
   | { form: 'among words'; text: string }
   | { form: 'several'; line: number }
-  /** A block of another language. */
+  /** A block in another language. */
   | { form: 'foreign'; language: string; line: number }
 
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+#-]*)[^`~]*$/
@@ -200,7 +201,7 @@ export function unfence(source: string): Fenced {
   const isWhole = filled[0] === open.index
   if (!OURS.includes(open.language))
     return isWhole ? { form: 'foreign', language: open.language.slice(0, 30), line: open.index + 1 } : { form: 'none' }
-  // A block that is the whole text ends with its last fence: those between are its own, in a comment.
+  // A block that is the whole text ends at its last fence; inner fences are part of comments.
   const endsSo = fences.length > 1 && fences.at(-1)?.index === filled.at(-1)
   if (fences.length > 2 && !(isWhole && endsSo)) return { form: 'several', line: (fences[2]?.index ?? 0) + 1 }
   const close = (isWhole && endsSo ? fences.at(-1) : second)?.index ?? lines.length

@@ -1,7 +1,6 @@
 /**
- * Takes the types out of a program: each becomes as many spaces, so that every line and column stays what it was. What is more
- * than a type (an enum, a namespace, a decorator) is not rewritten but named. Where a type kept two lines apart that would
- * otherwise be one statement, a semicolon or a bracket takes its place.
+ * Replaces types with spaces, so lines and columns stay. Syntax that is more than a type (enum, namespace, decorator)
+ * is rejected. A semicolon or parenthesis replaces a type that separated two lines of one statement.
  */
 import { childrenOf, isFunction, type Node } from './parse.ts'
 
@@ -19,7 +18,7 @@ export function eraseTypes(text: string, body: readonly Node[]): Erased {
   return eraser.refused ? { ok: false, refused: eraser.refused } : { ok: true, text: eraser.result() }
 }
 
-/** Not only types but code of their own, by what to write instead. */
+/** Syntax with runtime behavior, and what to write instead. */
 const REFUSED: Readonly<Record<string, readonly [what: string, instead: string]>> = {
   TSEnumDeclaration: ['An enum', 'It is code, not a type: write a plain object, or a union of strings as the type.'],
   TSModuleDeclaration: ['A namespace', 'It is code, not a type: write a plain object with functions.'],
@@ -30,7 +29,7 @@ const REFUSED: Readonly<Record<string, readonly [what: string, instead: string]>
   Decorator: ['A decorator', 'Call the function yourself.'],
 }
 
-/** Statements that are nothing but types. */
+/** Statements that contain only types. */
 const STATEMENTS = [
   'TSInterfaceDeclaration',
   'TSTypeAliasDeclaration',
@@ -40,14 +39,14 @@ const STATEMENTS = [
 const PARTS = ['TSTypeAnnotation', 'TSTypeParameterDeclaration', 'TSTypeParameterInstantiation']
 const MODIFIERS = /\b(public|private|protected|readonly|override|abstract|declare)\b/y
 const NAME = /(?:[\p{ID_Continue}$#]|\\u\{?[0-9a-f]+\}?)+/iuy
-/** Between two tokens. */
+/** Whitespace and comments between tokens. */
 const GAP = /(?:\s|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/)*/y
 const NEWLINE = /[\n\r\u2028\u2029]/
 
 class Eraser {
   refused: Refused | undefined
   readonly #text: string
-  /** What takes the place of a character; a space where it is empty. */
+  /** Replacement by position; a space if missing. */
   readonly #puts = new Map<number, string>()
   readonly #blank: Uint8Array
 
@@ -88,7 +87,7 @@ class Eraser {
     else if (node.type === 'PropertyDefinition' || node.type === 'MethodDefinition') this.#member(node)
     else if (isFunction(node)) this.#function(node)
     for (const child of childrenOf(node)) {
-      // The type of `value as Type` went with its word.
+      // The type of `value as Type` is erased with its keyword.
       if (node.type.startsWith('TS') && child === node.typeAnnotation) continue
       this.visit(child)
     }
@@ -99,7 +98,7 @@ class Eraser {
     this.#puts.set(node.start, ';')
   }
 
-  /** `as Type` and `satisfies Type`, after a value that may stand in brackets. */
+  /** Erases `as Type` and `satisfies Type` after a value, which may be in parentheses. */
   #after(node: Node): void {
     let at = (node.expression as Node).end
     for (at = this.#skip(at); this.#text[at] === ')'; ) at = this.#skip(at + 1)
@@ -109,7 +108,7 @@ class Eraser {
     if (opens) this.#puts.set(node.end - 1, ';')
   }
 
-  /** The `?` or `!` after a name. */
+  /** Erases the `?` or `!` after a name. */
   #mark(start: number, mark: string | undefined): void {
     if (mark === undefined) return
     NAME.lastIndex = start
@@ -139,7 +138,7 @@ class Eraser {
     if (first !== undefined && '[*'.includes(this.#text[this.#skip(first.end)] ?? ' ')) this.#puts.set(first.start, ';')
   }
 
-  /** Blanks the words before a member or a class; tells where they were. */
+  /** Erases modifiers of a member or class; returns their range. */
   #modifiers(start: number): { start: number; end: number } | undefined {
     let found: { start: number; end: number } | undefined
     for (let at = start; ; ) {
@@ -147,7 +146,7 @@ class Eraser {
       const word = MODIFIERS.exec(this.#text)?.[0]
       const end = at + (word?.length ?? 0)
       const next = this.#text[this.#skip(end)] ?? ''
-      // A member may be called `public`.
+      // A member may be named `public`.
       const isName = '(=;:?!}'.includes(next)
       if (word !== undefined && !isName) {
         this.#erase(at, end)
@@ -169,7 +168,7 @@ class Eraser {
     if (node.type !== 'ArrowFunctionExpression') return
     const types = node.typeParameters as Node | undefined
     const result = node.returnType as Node | undefined
-    // An arrow's brackets may not begin or end on another line than what they belong to.
+    // The parentheses of an arrow function must stay on its line.
     if (types && NEWLINE.test(this.#text.slice(types.start, types.end))) {
       const bracket = this.#text.indexOf('(', types.end)
       this.#erase(bracket, bracket + 1)

@@ -1,4 +1,4 @@
-/** An executor over a pool of sandboxes: what every driver has in common. */
+/** Executor over a pool of sandboxes, shared by all drivers. */
 import { HostError } from '../../errors.ts'
 import type { Execution, Executor, ProgramErrorCode } from '../executor.ts'
 import { SandboxClosedError } from './handle.ts'

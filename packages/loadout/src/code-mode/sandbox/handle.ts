@@ -1,25 +1,25 @@
-/** A sandbox as the host sees it: a line to it, its clock, and its end. */
+/** Host-side handle of a sandbox: messages, CPU clock and termination. */
 import type { FromSandbox, ToSandbox } from './protocol.ts'
 
 export interface SandboxListener {
   message(message: FromSandbox): void
-  /** It is gone, and nobody here ended it. */
+  /** The sandbox died unexpectedly. */
   lost(why: string): void
 }
 
 export interface SandboxHandle {
   send(message: ToSandbox): void
-  /** One listens at a time. */
+  /** Replaces the listener. */
   listen(listener: SandboxListener): void
-  /** What its thread computed since it began, in milliseconds; undefined where nobody knows. */
+  /** CPU time of its thread in ms; undefined if unknown. */
   threadMs(): Promise<number | undefined>
-  /** The same, as it was when it was ready. */
+  /** CPU time when the sandbox became ready. */
   readyMs(): number | undefined
-  /** While it is held, the process does not end by itself. */
+  /** A held sandbox keeps the process alive. */
   hold(on: boolean): void
-  /** At once, whatever it does. */
+  /** Terminates the sandbox at once. */
   end(): Promise<void>
 }
 
-/** It could not be opened, or is gone; the message says why. */
+/** The sandbox could not be opened or died; the message has the reason. */
 export class SandboxClosedError extends Error {}

@@ -1,4 +1,4 @@
-/** JSON of a program, read on the host: by the rule of every door (`parseJson`), but most texts need no walk to pass it. */
+/** Reads program JSON on the host with the checks of `parseJson`; most texts pass without a full traversal. */
 
 import { type Json, parseJson } from '../../schema/json.ts'
 import { CLOSE_ARRAY, CLOSE_OBJECT, endOfString, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from './json-values.ts'
@@ -6,7 +6,7 @@ import { CLOSE_ARRAY, CLOSE_OBJECT, endOfString, OPEN_ARRAY, OPEN_OBJECT, QUOTE 
 const DEPTH = 60
 
 export function readJson(text: string): Json {
-  // A key that is refused, and characters that are, are written like this or with an escape.
+  // Rejected keys and characters always contain one of these texts.
   if (text.includes('__proto__') || text.includes('\\u') || !isShallow(text)) return parseJson(text)
   return JSON.parse(text)
 }

@@ -1,4 +1,4 @@
-/** What a program may take, where nobody says otherwise. */
+/** Default program limits and their error messages. */
 import type { ProgramLimits } from '../executor.ts'
 
 const MiB = 1024 * 1024
@@ -25,12 +25,14 @@ export const tooManyBytes = ({ argumentBytes }: ProgramLimits) =>
 export const tooManyValues = ({ argumentValues }: ProgramLimits) =>
   `The arguments of a call have more than ${argumentValues} values and names.`
 
-/** How many times the bytes of one call's arguments those of all waiting calls may be: they lie outside the program's memory. */
+/**
+ * Factor between the argument limit of one call and that of all pending calls, which are outside the program's memory.
+ */
 export const MAX_PENDING_ARGUMENTS_FACTOR = 16
 
 /**
- * What the memory of an engine may grow to at most. The engine counts what it gives away to the byte; this is for what it
- * does not count, and in steps, because each is a compilation.
+ * Memory maximum of an engine. The engine counts its allocations exactly; this covers the rest. Sizes are powers of
+ * two, because each needs a compilation.
  */
 export function memoryClass(memoryBytes: number): number {
   const wanted = memoryBytes + memoryBytes / 4 + 4 * MiB

@@ -1,10 +1,10 @@
-/** Lines out of a stream of bytes, none longer than it may be. Only a newline ends one: others take U+2028 for an end too, which JSON has inside. */
+/** Splits a byte stream into lines of limited length. Only LF ends a line, because JSON texts can contain U+2028. */
 export interface Lines {
   take(chunk: Uint8Array): void
 }
 
 const NEWLINE = 10
-/** Several times the largest message of a program with the usual limits. */
+/** Several times the largest message of a program with default limits. */
 const MAX_BYTES = 32 * 1024 * 1024
 
 export function readLines(onLine: (line: string) => void, tooLong: () => void, most = MAX_BYTES): Lines {

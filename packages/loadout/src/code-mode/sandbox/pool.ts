@@ -1,19 +1,19 @@
 /**
- * Sandboxes that are warm before a program comes. One program at a time is in a sandbox. A clean one is kept when it says
- * that it is ready again; one that broke a limit, does not answer or is not kept by its kind is ended and replaced.
+ * Pool of prewarmed sandboxes, one program at a time each. A clean sandbox is reused once it is ready again; one that
+ * broke a limit, does not respond or cannot be reused is replaced.
  */
 import { HostError } from '../../errors.ts'
 import type { SandboxHandle } from './handle.ts'
 import { DEEPEST, SandboxSemaphore, type SandboxWaiter } from './semaphore.ts'
 
 export interface PoolOptions {
-  /** Opens one that is ready. */
+  /** Opens a ready sandbox. */
   open(): Promise<SandboxHandle>
-  /** How many wait for a program. */
+  /** Number of idle sandboxes. */
   spares: number
-  /** How many programs run at once. What they call that is a program in its turn has places beyond these. */
+  /** Max concurrent programs. Nested programs get slots beyond these. */
   most: number
-  /** Whether one may take another program after its first. */
+  /** True if a sandbox can run several programs. */
   reuse: boolean
 }
 
@@ -56,7 +56,7 @@ export class SandboxPool {
     }
   }
 
-  /** Takes one back; whether it is kept shows when it is ready. */
+  /** Returns a sandbox, which is reused if it becomes ready in time. */
   give(box: SandboxHandle, clean: boolean): void {
     const request = this.#taken.get(box)
     this.#taken.delete(box)
@@ -99,7 +99,7 @@ export class SandboxPool {
   }
 
   #discard(box: SandboxHandle): void {
-    // What it still says is heard by nobody: it must not come back.
+    // Ignore late messages, so that it does not return to the pool.
     box.listen({ message() {}, lost() {} })
     this.#all.delete(box)
     const at = this.#idle.indexOf(box)
@@ -108,10 +108,10 @@ export class SandboxPool {
     this.#serve()
   }
 
-  /** Opens for those who wait and to fill up the spares, as far as there is room. Whoever waits first gets what is first. */
+  /** Opens sandboxes for waiting programs and spares, in arrival order. */
   #serve(): void {
     const { spares, most } = this.#options
-    // Who waits here has a place; spares are only where there is room for a program that nobody waits for.
+    // Waiting programs already hold a slot; spares only fill free capacity.
     const isWanted = (wanted: number, room: number) =>
       this.#idle.length + this.#opening < wanted && this.#all.size + this.#opening < room
     const { length } = this.#queue

@@ -1,7 +1,7 @@
 /**
- * A sandbox in a process of its own, for one program: should the engine be broken out of, then into a Node that may read two
- * files and start nothing, and where the operator asks, one that sees nothing of this machine (bubblewrap). It is killed when
- * the program is over. What it says is lines of JSON, each checked.
+ * Sandbox in its own process for one program: an escape from the engine ends in a Node process that may read only our
+ * code and start nothing, or, with bubblewrap, sees nothing of the host. The process is killed after the program. Every
+ * message is a validated line of JSON.
  */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ import { type Lines, readLines } from './lines.ts'
 import type { FromProcess, ToProcess } from './protocol.ts'
 
 export interface ProcessOptions {
-  /** Whether bubblewrap stands around it. */
+  /** Wraps the process in bubblewrap. */
   bubblewrap: boolean
   wasmFile: string
 }
@@ -28,15 +28,13 @@ export interface Processes {
 }
 
 const ENTRY = fileURLToPath(new URL('../guest/process-entry.ts', import.meta.url))
-/** `code-mode/`: the entry imports files of this folder only. */
-const CODE = dirname(dirname(ENTRY))
-/** Where our code is inside. */
+/** Path of our code inside the sandbox. */
 const INSIDE = '/opt/loadout/programs'
 const HEAP_MIB = 128
 const LIMITS: Required<SandboxLimits> = {
   ...DEFAULT_LIMITS,
   memoryBytes: 768 * 1024 * 1024,
-  // WebAssembly reserves ten gigabytes of addresses for each memory, and uses what its maximum lets it.
+  // WebAssembly reserves 10 GB of address space per memory, but uses only up to its maximum.
   processBytes: 16 * 1024 ** 3,
   processes: 64,
   fileBytes: 1024 * 1024,
@@ -81,7 +79,7 @@ export function createProcesses({ bubblewrap, wasmFile }: ProcessOptions): Proce
   }
 }
 
-/** What Node itself keeps from it: the files, other processes, add-ons, the inspector. */
+/** Node permissions: no other files, processes, add-ons or inspector. */
 const nodeArgs = (folder: string, wasm: string) => [
   '--permission',
   '--allow-worker',

@@ -1,18 +1,18 @@
 /**
- * What is said between a host and a sandbox, in plain values that survive a structured clone and a line of JSON alike.
- * Values of the program are texts of JSON on the way: nothing of a program is ever an object of ours before it was read.
+ * Messages between host and sandbox: plain values that survive structured clone and JSON. Program values travel as JSON
+ * texts and are parsed only after validation.
  */
 import type { LogLine, ProgramErrorCode, ProgramLimits } from '../executor.ts'
 
 export type ToSandbox =
   | { type: 'run'; run: RunRequest }
   | { type: 'answers'; answers: CallReply[] }
-  /** The program is over for us; make a fresh place for the next. */
+  /** Resets the sandbox for the next program. */
   | { type: 'stop' }
 
 export interface RunRequest {
   source: string
-  /** As JSON. */
+  /** JSON text. */
   input: string
   seed: string
   now: number
@@ -23,24 +23,24 @@ export interface RunRequest {
 export interface CallReply {
   seq: number
   ok: boolean
-  /** The value, or `{ code, message, data }`, as JSON. */
+  /** JSON text of the value or of `{ code, message, data }`. */
   text: string
   at: number
 }
 
 export type FromSandbox =
-  /** Warm, and nothing of an earlier program is left. */
+  /** Ready, with no state of an earlier program. */
   | { type: 'ready'; threadMs?: number | undefined }
   | { type: 'turn'; turn: ProgramTurn }
   | { type: 'ended'; ended: Ended; turn: ProgramTurn }
 
-/** What a program did since the last one. */
+/** Output since the last turn. */
 export interface ProgramTurn {
   calls: SandboxCall[]
   logs: LogLine[]
-  /** How many messages it has read; it waits when that is how many were sent. */
+  /** Number of messages read; the program waits if it equals the number sent. */
   read: number
-  /** What it computed so far: at its end as exactly as anybody knows, before that no less. */
+  /** CPU time so far: exact at the end, an upper bound before. */
   cpuMs: number
   memoryBytes: number
 }
@@ -49,7 +49,7 @@ export interface SandboxCall {
   seq: number
   object: string
   name: string
-  /** An array, as JSON. */
+  /** JSON text of an array. */
   arguments: string
 }
 
@@ -57,9 +57,9 @@ export type Ended =
   | { value: string }
   | { error: { code: ProgramErrorCode; message: string; stack?: string | undefined } }
 
-/** How programs are named in stacks; what else is named there is not theirs. */
+/** File name of programs in stack traces. */
 export const PROGRAM_FILE = 'program'
 
-/** With a process between, its thread's clock is asked for over the same line. */
+/** A process also reports the CPU time of its thread. */
 export type ToProcess = ToSandbox | { type: 'thread' }
 export type FromProcess = FromSandbox | { type: 'thread'; ms?: number | undefined }

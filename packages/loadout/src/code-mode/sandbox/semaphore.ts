@@ -1,16 +1,16 @@
 /**
- * Who may have a sandbox, of programs that wait for each other. What holds:
+ * Semaphore for sandboxes with nested programs. Guarantees:
  *
- * - One that others wait for never waits for a place that they hold: each depth has a place more than the one above it. So
- *   of those that have one, the deepest can always go on, whatever they call.
- * - Of the places of all, one owner has a share (`runs/run-slots.ts`). Those who wait for it are served in their order.
+ * - A nested program never waits for slots of its callers: each depth has one slot more, so the deepest program can
+ *   always continue.
+ * - One owner gets a fair share (`runs/run-slots.ts`); waiters of one depth are served in order.
  */
 import { hasFairShare } from '../../runs/run-slots.ts'
 
 export interface SandboxWaiter {
-  /** Whose it is. Nobody's has no share to keep to. */
+  /** Owner; without one there is no share limit. */
   owner?: string | undefined
-  /** How many programs wait for it, one for the other. @default 0 */
+  /** Number of programs that wait for this one, directly or indirectly. @default 0 */
   depth?: number | undefined
   signal?: AbortSignal | undefined
 }
@@ -19,7 +19,7 @@ interface Waiter extends SandboxWaiter {
   go(): void
 }
 
-/** A program, and custom tools that call each other below it (`custom-code.ts`). */
+/** Max depth: a program and the custom tools that call each other below it (`custom/run-custom.ts`). */
 export const DEEPEST = 4
 
 export class SandboxSemaphore {
@@ -32,7 +32,7 @@ export class SandboxSemaphore {
     this.#capacity = capacity
   }
 
-  /** Rejects with the reason of the signal. */
+  /** Rejects with the abort reason. */
   async acquire(request: SandboxWaiter): Promise<void> {
     if (this.#mayAcquire(request)) return this.#take(request)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -60,7 +60,7 @@ export class SandboxSemaphore {
     }
   }
 
-  /** The deepest first: the others wait for them. */
+  /** Deepest first, because the others wait for it. */
   #next(): Waiter | undefined {
     const ready = this.#waiting.filter((waiter) => this.#mayAcquire(waiter))
     const deepest = Math.max(...ready.map(({ depth = 0 }) => depth))
@@ -69,7 +69,7 @@ export class SandboxSemaphore {
 
   #mayAcquire({ owner, depth = 0 }: SandboxWaiter): boolean {
     if (this.#taken >= this.#capacity + Math.min(depth, DEEPEST)) return false
-    // What others wait for is theirs already.
+    // A nested program belongs to its caller's share.
     if (owner === undefined || depth > 0) return true
     return hasFairShare(this.#slotsByOwner.get(owner) ?? 0, this.#capacity - this.#taken)
   }

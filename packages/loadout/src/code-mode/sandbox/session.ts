@@ -1,7 +1,7 @@
 /**
- * One program in one sandbox, from the host's side: its calls go to the bridge, the answers go back in the order in which
- * they come, and whatever happens, one execution comes of it. What the sandbox says is read as what a stranger says: it is
- * counted and checked here once more, in slices that leave the event loop free.
+ * Host side of one program in one sandbox: forwards calls to the bridge, returns replies in order and always produces
+ * one execution. Sandbox output is untrusted: it is counted and validated again, in slices that keep the event loop
+ * free.
  */
 import { HostError } from '../../errors.ts'
 import type { Json } from '../../schema/json.ts'
@@ -31,7 +31,7 @@ export interface SessionDeps {
   signal?: AbortSignal | undefined
 }
 
-/** What came of it, and whether the sandbox may be used again once it says that it is ready. */
+/** Result, and whether the sandbox can be reused once it is ready. */
 export interface SessionOutcome {
   execution: Execution
   clean: boolean
@@ -95,7 +95,7 @@ export class Session {
     if (this.#over || message.type === 'ready') return
     this.#note(message.turn)
     const result = message.type === 'ended' ? resultOf(message.ended) : undefined
-    // Who broke a limit makes no more calls; who returned made those that nobody waits for.
+    // A program that broke a limit makes no more calls; a completed one may still have calls that it did not await.
     if (!result || isClean(result)) for (const call of message.turn.calls) this.#inbox.push(call)
     this.#workOff()
     if (result) this.#finish(result)
@@ -114,13 +114,13 @@ export class Session {
     if (this.#usage.calls > limits.calls) this.#fail('call-limit', `The program made more than ${limits.calls} calls.`)
   }
 
-  /** Hands calls to the bridge, and lets others have their turn where that takes long. */
+  /** Passes calls to the bridge and yields to the event loop between slices. */
   #workOff(): void {
     if (this.#working) return
     const until = performance.now() + SLICE_MS
     for (let call = this.#inbox.shift(); call; call = this.#inbox.shift()) {
       this.#ask(call)
-      // Most of the work on a large one comes later, and must not come together with that on the next.
+      // Large calls cause work later, which must not pile up with the next call.
       const isLarge = call.arguments.length > LARGE
       if ((performance.now() < until && !isLarge) || this.#inbox.length === 0) continue
       this.#working = true
@@ -133,11 +133,11 @@ export class Session {
   }
 
   #ask({ seq, object, name, arguments: text }: SandboxCall) {
-    // A sandbox that repeats a number is not ours any more.
+    // A sandbox that repeats a sequence number is compromised.
     if (this.#callSeqs.has(seq) || !has(this.#deps.bridge, object, name))
       return this.#fail('sandbox-lost', 'The sandbox asked for something that it does not have.')
     this.#callSeqs.add(seq)
-    // Before anything of it is read.
+    // Check sizes before parsing.
     const { limits } = this.#deps
     if (text.length > limits.argumentBytes) return this.#fail('argument-limit', tooManyBytes(limits))
     if (hasMoreValues(text, limits.argumentValues)) return this.#fail('argument-limit', tooManyValues(limits))
@@ -146,7 +146,7 @@ export class Session {
     const broke = () =>
       this.#answer(seq, { error: { code: 'internal', message: 'The call broke.' }, at: this.#deps.program.now })
     try {
-      // Listened to at once: a promise between would change the order of the answers.
+      // Attach handlers directly: an extra promise would change the order of replies.
       this.#deps.bridge
         .call({ seq, object, name, arguments: args.values })
         .then((result) => this.#answer(seq, result), broke)
@@ -169,7 +169,7 @@ export class Session {
         ? { seq, ok: false, text: '{"code":"internal","message":"The answer is no JSON."}', at }
         : { seq, ok, text, at },
     )
-    // Those that come at once go at once.
+    // Replies of one microtask are sent together.
     if (this.#outbox.length === 1) queueMicrotask(() => this.#flush())
   }
 

@@ -1,4 +1,4 @@
-/** A sandbox in a thread of this process: WebAssembly keeps the program in, the thread keeps our event loop free of it. */
+/** Sandbox in a thread of this process: WebAssembly isolates the program, and the thread keeps the event loop free. */
 import { Worker } from 'node:worker_threads'
 import { SandboxClosedError, type SandboxHandle, type SandboxListener } from './handle.ts'
 import type { FromSandbox } from './protocol.ts'
@@ -7,17 +7,17 @@ export interface ThreadData {
   wasm: Uint8Array
   module: WebAssembly.Module
   stackBytes: number
-  /** Counts the messages to it: it sleeps on this, and not in an event loop, because that wakes up twice as fast. */
+  /** Message counter; the thread sleeps on it with `Atomics.wait`, which wakes twice as fast as an event loop. */
   bell: Int32Array
 }
 
-/** Of our own code in it, which holds texts on their way; the program's memory is not of this. */
+/** Heap of our code in the thread; the program's memory is separate. */
 const HEAP_MIB = 128
-/** The engine's stack is half a MiB, and one of its calls takes several times as much of ours. */
+/** The engine's stack is 0.5 MiB, and one of its calls takes several times as much of the thread's stack. */
 const STACK_MIB = 16
 export const STACK_BYTES = 512 * 1024
 
-/** Resolves when it is warm. */
+/** Resolves when the sandbox is ready. */
 export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<SandboxHandle> {
   const bell = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(new URL('../guest/thread-entry.ts', import.meta.url), {
@@ -71,7 +71,7 @@ function boxOf(worker: Worker, bell: Int32Array, first: SandboxListener): Sandbo
     readyMs: () => readyMs,
     hold: (on) => (on ? worker.ref() : worker.unref()),
     end() {
-      // Who waits for its end is not to be left waiting by the end of the process.
+      // Keeps the process alive until the thread ended, for callers that await `end`.
       if (!ending) worker.ref()
       ending ??= worker.terminate().then(() => {})
       return ending

@@ -1,16 +1,15 @@
 /**
- * The limits of time, kept from outside, for when the sandbox does not come back to keep them itself: an engine looks at the
- * clock only now and then, and some of its functions never do. A sandbox gets a moment to end by itself, because then
- * nothing of its logs is lost. Computing is counted by the clock of the sandbox's thread where there is one, so that a busy
- * machine takes nothing from a program.
+ * Enforces time limits from outside, for sandboxes that do not return: an engine checks the clock only now and then,
+ * and some of its functions never do. A sandbox gets a grace period to end by itself, so that no logs are lost. CPU
+ * time comes from the thread's clock if there is one, so load on the machine is not counted.
  */
 import type { ProgramErrorCode, ProgramLimits } from '../executor.ts'
 import type { SandboxHandle } from './handle.ts'
 
 export interface Watchdog {
-  /** It was given something to do. */
+  /** The sandbox got work. */
   busy(): void
-  /** It waits. */
+  /** The sandbox waits. */
   idle(): void
   stop(): void
 }
@@ -18,7 +17,7 @@ export interface Watchdog {
 export interface WatchdogDeps {
   box: SandboxHandle
   limits: ProgramLimits
-  /** With what it computed, where that was looked at. */
+  /** Reports a reached limit, with the CPU time if it was measured. */
   onTimeout(error: { code: ProgramErrorCode; message: string }, cpuMs?: number): void
 }
 
@@ -38,7 +37,7 @@ export function createWatchdog({ box, limits, onTimeout }: WatchdogDeps): Watchd
 
   const passedMs = () => passed + (since === undefined ? 0 : performance.now() - since)
   const spentMs = async () => {
-    // Who does not answer does not get to run, on a machine that is too busy; who computes does, whatever it computes.
+    // A thread that does not respond is not scheduled, so it used no CPU time; a computing thread always responds.
     const thread = threadBefore === undefined ? undefined : await box.threadMs().catch(() => 0)
     return thread === undefined || threadBefore === undefined ? passedMs() : Math.min(passedMs(), thread - threadBefore)
   }
