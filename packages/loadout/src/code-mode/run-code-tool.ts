@@ -52,9 +52,17 @@ export interface RunCodeDeps {
 const readInput = z.strictObject({ run: z.string().max(100) })
 
 export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer'] {
-  const start = async ({ userId, threadId, runId, arguments: input, signal, carried, rules }: ToolCall) => {
+  const start = async ({
+    userId,
+    threadId,
+    runId,
+    arguments: input,
+    signal,
+    loadout: allowedTools,
+    rules,
+  }: ToolCall) => {
     // A calling run waits for the program.
-    const scope = { userId, threadId, carried, rules }
+    const scope = { userId, threadId, allowedTools, rules }
     const found = await run(scope, input, { signal, isInside: runId !== undefined })
     if (!signal?.aborted || FINISHED.has(found.status)) return outcomeOf(found)
     // A cancelled call cancels its program.

@@ -210,7 +210,7 @@ export interface ToolDeclaration {
 }
 
 export interface DeclareDeps {
-  loadouts: Pick<Loadouts, 'of'>
+  loadouts: Pick<Loadouts, 'resolve'>
   /** True if the host has an executor. */
   runsPrograms: boolean
 }

@@ -1,10 +1,16 @@
-/** JSON as a text, counted before anything of it is read. Used inside sandboxes too: it imports nothing. */
-export const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT, QUOTE] = [91, 123, 93, 125, 34]
-const [BACKSLASH, COMMA, COLON] = [92, 44, 58]
+/** Scans JSON texts without parsing them. Used inside sandboxes too, so it imports nothing. */
+export const OPEN_ARRAY = 91
+export const OPEN_OBJECT = 123
+export const CLOSE_ARRAY = 93
+export const CLOSE_OBJECT = 125
+export const QUOTE = 34
+const BACKSLASH = 92
+const COMMA = 44
+const COLON = 58
 
-/** Whether a text has more values and names than that, those inside others among them. None is read for it. */
+/** True if a JSON text has more nested values and keys than `most`. */
 export function hasMoreValues(text: string, most: number): boolean {
-  // Each takes a character at least, and one that divides it from the next.
+  // Each value takes at least one character and one separator.
   if (text.length < 2 * most) return false
   let values = 1
   for (let at = 0; at < text.length && values <= most; at++) {
@@ -21,7 +27,7 @@ const isEmpty = (text: string, at: number) => {
   return next === CLOSE_ARRAY || next === CLOSE_OBJECT
 }
 
-/** Where a string ends that begins before here. */
+/** Index of the closing quote of a string. */
 export function endOfString(text: string, from: number): number {
   let at = text.indexOf('"', from)
   while (at > 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1)

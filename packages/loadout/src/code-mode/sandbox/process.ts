@@ -28,6 +28,8 @@ export interface Processes {
 }
 
 const ENTRY = fileURLToPath(new URL('../guest/process-entry.ts', import.meta.url))
+/** `code-mode/`: the entry imports only files of this folder. */
+const CODE = dirname(dirname(ENTRY))
 /** Path of our code inside the sandbox. */
 const INSIDE = '/opt/loadout/programs'
 const HEAP_MIB = 128
