@@ -1,6 +1,6 @@
 /**
- * The typed client of the API. Where a live server holds the data folder it talks to that server; else it opens the
- * folder itself, behind the same app, so a command never knows the difference.
+ * Typed API client. It connects to the live server of a data folder, or opens the folder in this process behind the
+ * same app.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export type Client = ReturnType<typeof hc<AppType>>
 
 export interface Connection extends AsyncDisposable {
   client: Client
-  /** Where the live server is, where there is one. */
+  /** The live server, if there is one. */
   server: LiveServer | undefined
 }
 
@@ -36,17 +36,17 @@ export async function connect(config: Config): Promise<Connection> {
   return { client, server: undefined, [Symbol.asyncDispose]: () => local.close() }
 }
 
-/** The live server that holds a data folder, as it noted itself there. */
+/** Returns the live server of a data folder from its `server.json`. */
 export async function findServer(dataDir: string): Promise<LiveServer | undefined> {
   const noted = await readFile(join(dataDir, 'server.json'), 'utf8').then(
     (text) => serverFile.parse(JSON.parse(text)),
     () => undefined,
   )
-  // The note of a server that was killed is left behind; the lock tells whether its process still holds the folder.
+  // A killed server leaves `server.json` behind; the folder lock shows whether its process still runs.
   return noted && (await folderHolder(dataDir)) === noted.pid ? noted : undefined
 }
 
-/** Throws the problem of a refused answer. */
+/** Throws the problem document of a failed response as `HostError`. */
 export async function assertOk(answer: { ok: boolean; json(): Promise<unknown> }): Promise<void> {
   if (answer.ok) return
   const problem = (await answer.json()) as { code: string; detail: string; action: string }
@@ -54,7 +54,7 @@ export async function assertOk(answer: { ok: boolean; json(): Promise<unknown> }
   throw new HostError(code, { detail: problem.detail, action: problem.action })
 }
 
-/** What `GET /api/mcp` gives. */
+/** Response of `GET /api/mcp`. */
 export async function listToolkits(client: Client) {
   const answer = await client.api.mcp.$get({ query: {} })
   await assertOk(answer)

@@ -1,7 +1,7 @@
-/** Prints how servers start while a command waits for them. */
+/** Prints the start progress of servers while a command waits. */
 import type { Client } from './client.ts'
 
-/** Runs the work; each new phase or line of a server that starts meanwhile is written. */
+/** Runs `work` and writes each new phase or output line of servers that start meanwhile. */
 export async function followStarts<T>(
   client: Client,
   write: (line: string) => void,
@@ -33,7 +33,7 @@ interface StateChanged {
   state: { status: string; phase?: string; lastLine?: string }
 }
 
-/** The lines of events as server-sent events have them, without those that say the same again. */
+/** Parses server-sent events into progress lines and skips repeated ones. */
 export function startLines(write: (line: string) => void): (event: string) => void {
   const last = new Map<string, string>()
   return (event) => {

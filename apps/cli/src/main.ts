@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** argv → a command. Each command is one file in `commands/`; add a line here to add one. */
+/** CLI entry point. Each command is one file in `commands/`, registered here. */
 import { defineCommand, runMain } from 'citty'
 import manifest from '../package.json' with { type: 'json' }
 

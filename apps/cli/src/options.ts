@@ -1,6 +1,6 @@
 import { configFromEnvironment } from '@loadout/server/config'
 
-/** What every command takes. */
+/** Flags of every command. */
 export const COMMON = {
   json: { type: 'boolean', description: 'Print JSON, for programs', default: false },
   'data-dir': { type: 'string', description: 'The data folder (LOADOUT_DATA_DIR)', valueHint: 'folder' },

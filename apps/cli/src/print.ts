@@ -1,14 +1,14 @@
-/** Output for people, or as JSON for programs. An error is one line that says what to do, and exit code 1. */
+/** Prints command output as text or JSON. An error is one line with its fix, and exit code 1. */
 import { HostError } from '@loadout/core'
 
 export interface Output {
-  /** For people. */
+  /** For a terminal. */
   text: string
-  /** For programs. */
+  /** For `--json`. */
   data: unknown
 }
 
-/** Runs a command's work and prints what it gives, or what went wrong. */
+/** Runs a command and prints its output or its error. */
 export async function print(json: boolean, work: () => Promise<Output>): Promise<void> {
   try {
     const { text, data } = await work()
@@ -20,7 +20,7 @@ export async function print(json: boolean, work: () => Promise<Output>): Promise
   }
 }
 
-/** Columns of text, each as wide as its widest cell. */
+/** Text columns, each as wide as its widest cell. */
 export function table(rows: string[][]): string {
   const widths = rows.reduce<number[]>((widest, row) => row.map((cell, i) => Math.max(widest[i] ?? 0, cell.length)), [])
   return rows
@@ -33,7 +33,7 @@ export function table(rows: string[][]): string {
     .join('\n')
 }
 
-// A file that the user named is there already, or is not: that is theirs to mend, not a fault of ours.
+// Maps file errors to problems that the user can fix; other errors are rethrown.
 function fromFile(thrown: unknown): HostError {
   const { code, path } = thrown as NodeJS.ErrnoException
   if (code === 'EEXIST')

@@ -16,7 +16,7 @@ export const backup = defineCommand({
       const answer = await connection.client.api.app.backup.$get()
       await assertOk(answer)
       const bytes = new Uint8Array(await answer.arrayBuffer())
-      // The copy holds everything but the key file; only its owner may read it, and nothing is written over.
+      // The backup has everything except the key file: mode 0600, and an existing file is never overwritten.
       await writeFile(args.file, bytes, { mode: 0o600, flag: 'wx' })
       const text = `Wrote ${args.file} (${bytes.length} bytes). Keep keys.json of the data folder with it: without it the credentials are lost.`
       return { data: { file: args.file, bytes: bytes.length }, text }

@@ -44,7 +44,7 @@ export const importConfig = defineCommand({
     }),
 })
 
-/** Every value of a flag: the parser of commands keeps only the last. */
+/** All values of a repeated flag; the command parser keeps only the last. */
 function repeated(rawArgs: string[], name: string): string[] {
   const options = { [name]: { type: 'string', multiple: true } } as const
   const { values } = parseArgs({ args: rawArgs, options, strict: false, allowPositionals: true })
@@ -82,5 +82,5 @@ function describe({ entries, warnings }: Report, preview: boolean): string {
   return [...head, ...body, ...notes, ...warnings.map(withoutControlCharacters)].join('\n')
 }
 
-// The names are a stranger's text, and a terminal obeys what it cannot show.
+// Names come from third-party configs, and a terminal executes control characters.
 const withoutControlCharacters = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, '')

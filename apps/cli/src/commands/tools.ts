@@ -1,4 +1,4 @@
-/** `loadout tools search "…"`: over what you carry, or over any file of tools. */
+/** `loadout tools search`: searches the caller's tools or the tools in a catalog file. */
 import { readFile } from 'node:fs/promises'
 import { createToolIndex, HostError, readTools } from '@loadout/core'
 import { wordVectors } from '@loadout/core/node'
@@ -79,11 +79,11 @@ interface Answer {
   id?: string
   query: string
   tools: Array<{ id: string; score: number }>
-  /** Why it was not answered. */
+  /** Why the query failed. */
   error?: string
 }
 
-/** Many questions of one catalog: it is indexed once, and one that cannot be answered keeps none of the others from it. */
+/** Searches one catalog with many queries. The catalog is indexed once, and a failed query does not stop the others. */
 async function searchMany(index: ToolIndex, json: unknown, options: SearchOptions) {
   const results: Answer[] = []
   for (const entry of parse(queryFile, json)) {
@@ -112,7 +112,7 @@ async function searchOrError(
   }
 }
 
-/** What would be passed over in silence is said instead. */
+/** Rejects flag combinations that would otherwise be ignored. */
 function assertCompatible({ catalog, queries, thread }: { catalog?: string; queries?: string; thread?: string }): void {
   const wrong =
     catalog === undefined && queries !== undefined
@@ -135,7 +135,7 @@ function requireQuery(query: string | undefined): string {
 
 async function readJson(path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    // Of a folder the error does not say which.
+    // The error for a folder has no path.
     throw Object.assign(error, { path })
   })
   try {
