@@ -1,6 +1,6 @@
 /**
- * API keys: `lo_` and 40 characters of chance, shown once, stored as a SHA-256 hash. The chance is what protects the
- * hash, so it needs no slow function. A found key is remembered until `watch()` tells that it changed.
+ * API keys: `lo_` and 40 random characters, shown once and stored as a SHA-256 hash. Random keys need no slow hash.
+ * Rows are cached until `watch()` reports a change.
  */
 import { createHash, randomInt } from 'node:crypto'
 import { HostError, newId, type Storage } from '@loadout/core'
@@ -15,15 +15,15 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const NOTE_USE_EVERY_MS = 60_000
 
 export interface ApiKeys {
-  /** Makes a key; the answer is the only place that ever holds it. */
+  /** Creates a key. Only this result contains the key itself. */
   create(by: Principal, input: unknown): Promise<{ row: ApiKeyRow; key: string }>
   list(userId: string): Promise<ApiKeyRow[]>
   revoke(by: Principal, keyId: string): Promise<void>
-  /** The principal of a key, where it is known, not revoked and not expired. */
+  /** Returns the principal of a key that exists, is not revoked and has not expired. */
   verify(key: string): Promise<Principal | undefined>
 }
 
-/** `record` tells the log of keys that are made and revoked, never of the keys themselves. */
+/** `record` writes created and revoked keys to the audit log, never the keys themselves. */
 export function createApiKeys(storage: Storage, record: Audit['record'] = () => {}): ApiKeys {
   const cache = createRowCache<ApiKeyRow>(storage, {
     collection: 'apiKeys',
@@ -103,7 +103,7 @@ function newKey(by: Principal, input: z.output<typeof apiKeyInput>): { key: stri
 
 const mayOperate = ({ role, scopes }: Principal) => role === 'operator' && scopes.includes('operate')
 
-/** A key gives nothing that its maker does not have. */
+/** A key cannot have more rights than the principal that creates it. */
 function assertMayGrant(by: Principal, input: z.output<typeof apiKeyInput>): void {
   const operator = mayOperate(by)
   const refuse = (detail: string) => new HostError('forbidden', { detail })

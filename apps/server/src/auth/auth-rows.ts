@@ -1,6 +1,6 @@
 /**
- * better-auth over our storage: its users, accounts and sessions are rows of ours, written by the caller `sign-in`, so that no
- * user's transaction reaches them. Of a session's token only a hash is stored, of a provider's tokens nothing.
+ * better-auth adapter over the storage, used as caller `sign-in`, so that no user transaction reaches its rows.
+ * Session tokens are stored as hashes; provider tokens are not stored.
  */
 import { createHash } from 'node:crypto'
 import { HostError, type Storage } from '@loadout/core'
@@ -19,7 +19,7 @@ type Run = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>
 
 const same = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
-/** Where each of their models is, and what their fields are called there. What is not named is not kept. */
+/** Collection and field names of each better-auth model. Fields that are not listed are not stored. */
 const MODELS = {
   user: {
     collection: 'users',
@@ -96,7 +96,7 @@ async function find(tx: Transaction, { model, where = [] }: RowQuery): Promise<R
   return rows.filter((row) => where.every((condition) => matches(row[fieldOf(model, condition.field)], condition)))
 }
 
-/** What belongs to a row, read with it: one transaction tells whose session it is. */
+/** Reads a row with its joined rows in one transaction, such as a session with its user. */
 async function withJoined(tx: Transaction, { join = {}, ...query }: JoinedQuery, row: RowObject): Promise<RowObject> {
   const data: RowObject = fromRow(query, row)
   for (const [model, { on, relation, limit = MAX_JOINED }] of Object.entries(join)) {
@@ -181,7 +181,7 @@ function storedValue(model: string, { field, value }: Pick<CleanedWhere, 'field'
   return isToken(model, field) && typeof value === 'string' ? hashOf(value) : value
 }
 
-/** Equal ones were asked of the storage; what else better-auth asks for is looked at here. */
+/** Filters by operators other than `eq`; the storage has already applied `eq`. */
 function matches(found: unknown, { operator, value, connector }: CleanedWhere): boolean {
   if (connector === 'OR') throw new HostError('internal', { detail: 'Rows of users are asked for by all conditions.' })
   if (operator === 'eq') return true
@@ -206,7 +206,7 @@ function toRow(model: string, data: RowObject): RowObject {
   return row
 }
 
-/** The token is in nobody's row; who asked by it has it. */
+/** Rows have no token, so `fromRow` copies it from the query. */
 function fromRow({ model, where = [] }: RowQuery, row: RowObject): never {
   const { fields } = modelOf(model)
   const data = Object.fromEntries(Object.entries(fields).map(([field, column]) => [field, row[column]]))

@@ -1,4 +1,4 @@
-/** Who a request is of: the one local user, an API key, or a session. */
+/** Authenticates requests as the local user, by API key or by session. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { HostError, type Storage } from '@loadout/core'
 import { KEY_SCOPES, type PrincipalInput, type UserRow } from '@loadout/core/schema'
@@ -7,10 +7,10 @@ import type { ApiKeys } from './api-keys.ts'
 import { createRowCache } from './row-cache.ts'
 import type { SignIn } from './sign-in.ts'
 
-/** The one user of a local host. */
+/** The only user of a local host. */
 export const LOCAL: PrincipalInput = { kind: 'local', userId: 'local', role: 'operator' }
 
-/** API keys; and the bootstrap key, an operator's for as long as the setting is there. */
+/** Accepts API keys, and the bootstrap key as an operator while the setting exists. */
 export function byApiKey(keys: ApiKeys, bootstrapKey?: string): Authenticate {
   return async (request) => {
     const key = bearer(request)
@@ -21,12 +21,12 @@ export function byApiKey(keys: ApiKeys, bootstrapKey?: string): Authenticate {
   }
 }
 
-/** No sign-in: whoever reaches the loopback port is the user. A key that is sent must still be right. */
+/** Accepts every request on the loopback port as the local user. A key that is sent must still be valid. */
 export function localOr(byKey: Authenticate): Authenticate {
   return (request) => (bearer(request) === undefined ? LOCAL : byKey(request))
 }
 
-/** A key where one is sent, else the session of the cookie. */
+/** Uses the API key if one is sent, otherwise the session cookie. */
 export function sessionOr(byKey: Authenticate, signIn: Pick<SignIn, 'sessions'>, publicUrl?: string): Authenticate {
   return async (request) => {
     if (bearer(request) !== undefined) return byKey(request)
@@ -37,7 +37,7 @@ export function sessionOr(byKey: Authenticate, signIn: Pick<SignIn, 'sessions'>,
   }
 }
 
-/** A key gives nothing that its user has lost: who is disabled has none, who does not operate any more operates by none. */
+/** Limits a key to its user's current rights: a disabled user has none, and only operators keep the operator role. */
 export function restrictToUser(byKey: Authenticate, storage: Storage): Authenticate {
   const cache = createRowCache<UserRow>(storage, {
     collection: 'users',
@@ -56,10 +56,7 @@ export function restrictToUser(byKey: Authenticate, storage: Storage): Authentic
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/**
- * Cookies come by themselves, so what changes something must come from a page of ours: a browser says so in the Origin of every
- * such request, and whoever does not say it is not let through.
- */
+/** CSRF check for cookie sessions: a request that changes something needs an `Origin` header of this server. */
 export function assertSameOrigin({ method, headers, url }: Request, publicUrl?: string): void {
   if (SAFE_METHODS.has(method)) return
   const origin = headers.get('origin')

@@ -1,4 +1,4 @@
-/** How better-auth is set up: what it keeps, what its cookies are like, and who may have a session at all. */
+/** better-auth setup: storage adapter, cookies, password rules and session checks. */
 
 import { newId, type Storage } from '@loadout/core'
 import { betterAuth } from 'better-auth'
@@ -12,13 +12,13 @@ export interface OidcSettings {
   issuer: string
   clientId: string
   clientSecret: string
-  /** What people read on the button. */
+  /** Label of the sign-in button. */
   name: string
-  /** Takes the provider's word for an email that it does not call verified. */
+  /** Accepts an email that the provider does not report as verified. */
   trustEmail: boolean
 }
 
-/** How passwords are kept; better-auth's scrypt unless a test counts it. */
+/** Password hashing: scrypt of better-auth, replaced only in tests. */
 export interface Passwords {
   hash(password: string): Promise<string>
   verify(input: { hash: string; password: string }): Promise<boolean>
@@ -27,17 +27,17 @@ export interface Passwords {
 export interface AuthOptions {
   storage: Storage
   secret: string
-  /** Where people reach the server. */
+  /** Public URL of the server. */
   baseUrl: string
   secure: boolean
   sessionMs: number
   passwords: Passwords
   log: Log
-  /** Another way in. */
+  /** OIDC provider. */
   provider?: OAuthProvider | undefined
 }
 
-/** The address of who asks, as we found it: better-auth is shown no other header that could say one. */
+/** Client address as `clientInfo` determined it. better-auth gets no other address header. */
 export const ADDRESS_HEADER = 'x-loadout-address'
 export const OIDC = 'oidc'
 
@@ -55,7 +55,7 @@ export function createAuth(options: AuthOptions) {
     secret,
     database: authRows(storage),
     telemetry: { enabled: false },
-    // Their words can quote what they failed on; only the first of them are ours to keep.
+    // better-auth messages can quote user input, so only the first 100 characters are logged.
     logger: { level: 'error', log: (_level, message) => log.warn({ told: message.slice(0, 100) }, 'sign-in') },
     emailAndPassword: {
       enabled: true,
@@ -92,12 +92,12 @@ export function createAuth(options: AuthOptions) {
   })
 }
 
-/** An email that nobody vouches for would take it away from the person whose it is. */
+/** An unverified email could take over the account of its real owner. */
 async function onlyVerified(user: { emailVerified: boolean }): Promise<void> {
   if (!user.emailVerified) throw new APIError('FORBIDDEN', { code: 'email_not_verified', message: 'Not verified' })
 }
 
-/** Told like a wrong password: after it was compared, and with the same words. */
+/** A disabled user gets the same error as for a wrong password, after the password was compared. */
 const onlyEnabled = (storage: Storage) => async (session: { userId: string }) => {
   const user = await storage.transaction({ caller: 'sign-in' }, (tx) => tx.get('users', session.userId))
   if (!user || user.disabledAt !== null) throw new APIError('UNAUTHORIZED', { code: 'disabled', message: 'Disabled' })

@@ -1,9 +1,9 @@
-/** Where a request comes from. What a header says counts only as far as the operator's own proxies wrote it. */
+/** Client address of a request. `X-Forwarded-For` counts only as far as the operator's own proxies wrote it. */
 import { isIP, isIPv6 } from 'node:net'
 import type { Context } from 'hono'
 import type { ClientInfo } from './sessions.ts'
 
-/** `proxies`: how many of the operator's own stand before the server; each added one address to `X-Forwarded-For`. */
+/** `proxies`: number of reverse proxies before the server; each adds one address to `X-Forwarded-For`. */
 export function clientInfo(c: Context, proxies: number): ClientInfo {
   const { headers } = c.req.raw
   return { headers, address: addressOf(headers.get('x-forwarded-for'), directAddress(c), proxies) }
@@ -20,7 +20,7 @@ function directAddress(c: Context): string {
   return env?.incoming?.socket?.remoteAddress ?? ''
 }
 
-/** One house, one address: who has IPv6 has a whole network of them. */
+/** An IPv6 client has a whole /64 network, so rate limits count the network. */
 function counted(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

@@ -1,6 +1,6 @@
-/** What routes hold input against. It loads nothing: the routes are there in local mode, too, where nobody signs in. */
+/** Input limits of the sign-in routes. This module has no imports, so that local mode does not load better-auth. */
 
 export const PASSWORD_LENGTH = { min: 10, max: 128 }
 
-/** A path of ours: one slash first, and nothing that a browser would read as another place. */
+/** A path on this server: one leading slash, and nothing that a browser reads as another host. */
 export const isLocalPath = (path: string) => /^\/(?![/\\])[^\p{Cc}\\]*$/u.test(path)

@@ -1,16 +1,18 @@
-/** The pages at the end of a sign-in. All that varies is escaped; nothing of what an authorization server says is shown. */
+/**
+ * HTML pages at the end of an OAuth sign-in. All values are escaped, and no text of the authorization server is shown.
+ */
 
 import type { HostError } from '@loadout/core'
 import { html } from 'hono/html'
 import { PAGE_COLOURS } from '../http/page-style.ts'
 
-/** Tells the page that opened this one, and goes. Its own file, because pages may run no other scripts. */
+/** Notifies the opening page and closes the window. A file, because the CSP forbids inline scripts. */
 export const CLOSE_SCRIPT = `const { toolkit, status } = document.body.dataset
 new BroadcastChannel('loadout-sign-in').postMessage({ toolkit, status })
 if (status === 'signed-in') setTimeout(() => window.close(), 300)
 `
 
-/** A file for the same reason: the policy takes styles from files alone. */
+/** A file, because the CSP forbids inline styles. */
 export const PAGE_STYLE = `${PAGE_COLOURS}body {
   font: 15px/1.55 system-ui, sans-serif;
   background: var(--canvas);
@@ -84,7 +86,7 @@ export const failedPage = ({ message, action }: HostError) =>
       </p>`,
   })
 
-/** How people know an account: nobody knows an id by heart. */
+/** Account as shown to a person: name and email instead of an id. */
 export interface Account {
   userId: string
   name?: string | undefined
@@ -95,7 +97,7 @@ interface Confirm {
   account: Account
   name: string
   action: string
-  /** What the form brings along. */
+  /** Hidden form fields. */
   fields: Readonly<Record<string, string | undefined>>
 }
 
@@ -103,7 +105,7 @@ export const confirmPage = ({ account, name, action, fields }: Confirm) =>
   page({
     title: 'Is this your account?',
     data: { toolkit: '', status: 'asking' },
-    // Without it the browser hides from us that the form is ours.
+    // With `no-referrer` the browser would send `Origin: null` with the form.
     head: html`<meta name="referrer" content="strict-origin" />`,
     body: html`<p>
         You signed in to <strong>${name}</strong> for the Loadout account ${accountName(account)}. Whoever holds that

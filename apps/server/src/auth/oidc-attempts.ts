@@ -1,4 +1,6 @@
-/** Counts who sets out for the provider, and who comes back without getting in; the log tells of whoever comes in. */
+/**
+ * Rate limits OIDC sign-ins: starts and failed returns per address. Successful sign-ins are written to the audit log.
+ */
 import type { Audit } from '@loadout/core/services'
 import type { Oidc } from './oidc.ts'
 import type { AttemptLimit, Attempts } from './rate-limit.ts'

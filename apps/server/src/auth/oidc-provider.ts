@@ -1,7 +1,7 @@
 /**
- * What is asked of the sign-in provider: its description, its keys, a token for a code, who somebody is. All of it leaves by the
- * fetch that is given, so that the operator's proxy and certificates hold, and is bounded in size and time. What an id token
- * says counts only once better-auth checked its signature, issuer, audience, time and nonce; there is no other way to be somebody.
+ * OIDC provider requests: discovery, keys, tokens and user info. All use the given `ask` fetch (operator's proxy and
+ * certificates) with a size and time limit. ID token claims count only after better-auth verified signature, issuer,
+ * audience, time and nonce.
  */
 
 import type { createGuardedFetch } from '@loadout/core/node'
@@ -21,7 +21,7 @@ export type ProviderFetch = ReturnType<typeof createGuardedFetch>['documents']
 export interface ProviderDeps {
   settings: OidcSettings
   ask: ProviderFetch
-  /** Where the provider sends people back to. */
+  /** Callback URL of the provider. */
   redirectUri: string
   signUp: boolean
 }
@@ -30,7 +30,7 @@ const TIMEOUT_MS = 10_000
 const SCOPES = ['openid', 'profile', 'email']
 
 const httpUrl = z.url({ protocol: /^https?$/ })
-/** A secret that both know signs nothing here: who has it could be anybody. */
+/** Only asymmetric algorithms: with a shared secret, the client could forge tokens. */
 const isOfKeyPair = (alg: string) => /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/.test(alg)
 const description = z.object({
   issuer: httpUrl,
@@ -54,7 +54,7 @@ const claims = z.looseObject({
 })
 type Claims = z.infer<typeof claims>
 
-/** Throws where the provider does not answer, or does not say what is needed. */
+/** Throws if the provider does not answer or its metadata is incomplete. */
 export async function discoverProvider(deps: ProviderDeps): Promise<OAuthProvider<Claims>> {
   const { settings, ask } = deps
   const url = `${settings.issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
@@ -116,7 +116,7 @@ async function tokensFor({ code, redirectURI, codeVerifier }: CodeInput, describ
     ...(codeVerifier === undefined ? {} : { codeVerifier }),
     authentication: methods.includes('client_secret_post') ? 'post' : 'basic',
   })
-  // The client's secret goes nowhere else.
+  // `redirect: 'manual'`, so that the client secret is sent to no other host.
   const init = { method: 'POST', body: body.toString(), headers, redirect: 'manual' as const, signal: requestTimeout() }
   return getOAuth2Tokens((await jsonOf(deps.ask(described.token_endpoint, init))) as Record<string, unknown>)
 }
@@ -127,7 +127,7 @@ interface ProfileSources {
   ask: ProviderFetch
 }
 
-/** Many providers have the email only at another address. What is told there must be of the same person. */
+/** Many providers return the email only from the userinfo endpoint. Its `sub` must match the ID token. */
 async function profileOf(idToken: string, { accessToken, described, ask }: ProfileSources): Promise<Claims> {
   const idClaims = claims.parse(payloadOf(idToken))
   if (idClaims.email !== undefined || described.userinfo_endpoint === undefined || accessToken === undefined)

@@ -1,7 +1,6 @@
 /**
- * Sign-in by an OpenID Connect provider. What the provider says of itself is asked for with the first sign-in, not at the start:
- * a provider that is down keeps nobody else out, and is asked again with the next one. State, PKCE, nonce and the token's
- * signature are better-auth's.
+ * OpenID Connect sign-in. Discovery happens with the first sign-in, so an unreachable provider does not stop the
+ * server, and a failure is retried. better-auth handles state, PKCE, nonce and token signatures.
  */
 import { HostError } from '@loadout/core'
 import type { Log } from '../ops/log.ts'
@@ -12,13 +11,13 @@ import { type ClientInfo, cookiesOf, forwardedHeaders } from './sessions.ts'
 
 export interface Oidc {
   name: string
-  /** Where the browser goes, and what it keeps until it is back. */
+  /** Returns the provider URL and the cookies for the browser. */
   start(visitor: ClientInfo, returnTo: string): Promise<{ url: string; cookies: string[] }>
-  /** Where the browser goes on: the page it wanted, or the sign-in page with a problem. */
+  /** Returns the path to continue at: the requested page, or the sign-in page with a problem. */
   finish(visitor: ClientInfo, query: Record<string, string | undefined>): Promise<{ url: string; cookies: string[] }>
 }
 
-/** What people read of what better-auth calls it. */
+/** better-auth error codes as problem codes of the sign-in page. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   signup_disabled: 'no-account',
   account_not_linked: 'no-account',
@@ -34,7 +33,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 export interface OidcDeps {
   options: () => AuthOptions
   settings: OidcSettings
-  /** Whether whoever the provider knows gets an account. */
+  /** Whether a provider user without an account gets one. */
   signUp: boolean
   ask: ProviderFetch
   log: Log
@@ -87,7 +86,7 @@ export function createOidc({ options, settings, signUp, ask, log }: OidcDeps): O
   }
 }
 
-/** Only paths of ours: whatever else a redirect might say is not followed. */
+/** Accepts only redirects to paths on this server. */
 function pathOf(response: Response): string {
   const at = URL.parse(response.headers.get('location') ?? '', 'http://ours.invalid')
   const error = at?.searchParams.get('error')

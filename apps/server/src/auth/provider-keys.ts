@@ -1,6 +1,6 @@
 /**
- * The keys that a sign-in provider signs with. They are kept for a while; a key that is not among them has them asked for again,
- * but not for every token that somebody makes up.
+ * Cached signing keys of an OIDC provider. An unknown key id triggers a refetch, with a cooldown against made-up
+ * tokens.
  */
 import { z } from 'zod'
 
@@ -10,12 +10,12 @@ type Key = z.infer<typeof key>
 
 export interface KeyClock {
   ttlMs: number
-  /** How long nothing is asked again. */
+  /** Cooldown between refetches. */
   restMs: number
 }
 const CLOCK: KeyClock = { ttlMs: 600_000, restMs: 30_000 }
 
-/** As jose asks for a key: by the header of a token. */
+/** Key lookup by token header, as jose calls it. */
 export function providerKeys(ask: () => Promise<unknown>, { ttlMs, restMs }: KeyClock = CLOCK) {
   let cached: { keys: Key[]; at: number } | undefined
   let asking: Promise<Key[]> | undefined
@@ -44,7 +44,7 @@ async function readKeys(ask: () => Promise<unknown>): Promise<Key[]> {
   return keySet.parse(await ask()).keys.flatMap((entry) => key.safeParse(entry).data ?? [])
 }
 
-/** One and no other: which of several it was is not tried out. */
+/** Returns a key only if exactly one matches. */
 function pick(keys: readonly Key[], alg: string, kid: string | undefined): Key | undefined {
   const kty = alg.startsWith('ES') ? 'EC' : alg.startsWith('Ed') ? 'OKP' : 'RSA'
   const matches = keys.filter(

@@ -1,7 +1,7 @@
 /**
- * Who tries too often waits. A try is counted in the storage before anything is compared, by compare and set, so that the count
- * is exact however many processes are asked at once; who came in gets it back. Who is counted is a keyed hash: an account that
- * does not exist counts like one that does.
+ * Sign-in rate limit. Each attempt is counted in the storage by compare-and-set before anything is compared, so the
+ * count is exact across processes; a success is refunded. Subjects are stored as HMACs, and unknown accounts count
+ * too.
  */
 import { createHmac } from 'node:crypto'
 import { HostError, type Storage } from '@loadout/core'
@@ -12,22 +12,22 @@ export interface AttemptLimit {
 }
 
 export interface Attempts {
-  /** Counts a try, or throws `limit-reached`. */
+  /** Counts an attempt, or throws `limit-reached`. */
   take(subject: string, limit: AttemptLimit): Promise<void>
-  /** The try was a good one. */
+  /** Refunds a successful attempt. */
   giveBack(subject: string): Promise<void>
-  /** Whatever was tried before: it is over. */
+  /** Resets the count. */
   forget(subject: string): Promise<void>
 }
 
 const access = { caller: 'sign-in' } as const
-/** Of those who meet one wins each time, and there are never more winners than a limit allows. */
+/** Each round of concurrent attempts has one winner, and a limit allows fewer winners than this. */
 const ROUNDS = 1000
 
 export function createAttempts(storage: Storage, secret: string): Attempts {
   const idOf = (subject: string) => createHmac('sha256', secret).update(`attempts ${subject}`).digest('hex')
 
-  /** The try was counted (undefined), refused until a time, or met another one (`again`). */
+  /** Returns undefined if counted, the end of the window if refused, and `again` on a concurrent update. */
   const tryOnce = (attemptsId: string, { max, windowMs }: AttemptLimit): Promise<Date | 'again' | undefined> =>
     storage.transaction(access, async (tx) => {
       const now = new Date()

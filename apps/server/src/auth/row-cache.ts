@@ -1,6 +1,6 @@
 /**
- * A bounded memory of rows on the way of every request, trusted only while the watch is live. A row that was read before a
- * change was told is not kept after it, so that what is over is not remembered by a reader that was slow.
+ * Bounded row cache for authentication, valid only while the storage watch is live. A row that was read before a
+ * change is not cached after it.
  */
 import type { Storage } from '@loadout/core'
 import type { Change } from '@loadout/core/services'
@@ -8,15 +8,15 @@ import type { Change } from '@loadout/core/services'
 const MAX_ROWS = 10_000
 
 export interface RowCache<R> {
-  /** The kept row, or what `load` finds. */
+  /** Returns the cached row or the result of `load`. */
   get(key: string, load: () => Promise<R | undefined>): Promise<R | undefined>
 }
 
 export interface RowCacheOptions<R> {
   collection: string
-  /** Whether what is kept under a key is what a change with this id is about. */
+  /** Whether a change with this id concerns the entry of this key. */
   isAbout: (key: string, row: R | undefined, id: string) => boolean
-  /** Whether it is kept that there is nothing. Only where keys are not made up by whoever asks. */
+  /** Also caches missing rows. Only for keys that clients cannot make up. */
   keepMissing?: boolean
 }
 

@@ -1,11 +1,11 @@
-/** Sessions as better-auth gives and reads them. What it is shown of a request is made here: its cookie, its browser, its address. */
+/** Sessions through better-auth, which gets only the cookie, user agent and client address of a request. */
 
 import { HostError, type Storage } from '@loadout/core'
 import type { SessionRow, UserRow } from '@loadout/core/schema'
 import { isAPIError } from 'better-auth/api'
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts'
 
-/** Who asks, as far as it matters for sign-in. */
+/** Headers and address of a client. */
 export interface ClientInfo {
   headers: Headers
   address: string
@@ -17,24 +17,24 @@ export interface SignedIn {
   expiresAt: Date
 }
 
-/** Somebody who came in, and the cookies that their browser keeps. */
+/** A signed-in user and the cookies for their browser. */
 export interface Entered {
   user: UserRow
   cookies: string[]
 }
 
 export interface Sessions {
-  /** Whose session a request carries; nothing is changed by looking. */
+  /** Returns the session of a request without changing it. */
   find(headers: Headers): Promise<SignedIn | undefined>
-  /** The same, and a session that is used lasts longer. */
+  /** Returns the session and extends it. */
   renew(visitor: ClientInfo): Promise<{ signedIn: SignedIn | undefined; cookies: string[] }>
-  /** Compares a password, whoever's it may be, in the same time; `wrong-password` where it is not right. */
+  /** Checks a password in the same time for known and unknown emails; throws `wrong-password`. */
   enter(visitor: ClientInfo, credentials: { email: string; password: string }): Promise<Entered>
   leave(visitor: ClientInfo): Promise<{ cookies: string[] }>
   list(userId: string): Promise<SessionRow[]>
-  /** Whether there was one. */
+  /** Returns whether the session existed. */
   end(userId: string, sessionId: string): Promise<boolean>
-  /** All of a user but one, or all. */
+  /** Ends all sessions of a user, except `exceptId`. */
   endOthers(userId: string, exceptId?: string): Promise<void>
 }
 
@@ -71,7 +71,7 @@ export function createSessions(storage: Storage, auth: Auth): Sessions {
     },
     async leave(visitor) {
       const { signedIn } = await read(visitor.headers, true)
-      // better-auth only logs where the row stays behind.
+      // better-auth only logs a failed delete, so the row is deleted here.
       if (signedIn) await storage.transaction(access, (tx) => tx.delete('sessions', signedIn.sessionId))
       const { headers } = await auth.api.signOut({ headers: forwardedHeaders(visitor), returnHeaders: true })
       return { cookies: cookiesOf(headers) }
@@ -109,7 +109,7 @@ function rowOf({ id: userId, email, name, emailVerified, createdAt, updatedAt, .
   }
 }
 
-/** Nothing but what it needs: no header of the request says where it comes from, or from whom. */
+/** Forwards only cookie and user agent: no request header can set the address or the user. */
 export function forwardedHeaders({ headers, address }: ClientInfo): Headers {
   const forwarded = new Headers({ [ADDRESS_HEADER]: address })
   for (const name of ['cookie', 'user-agent']) {
@@ -121,7 +121,7 @@ export function forwardedHeaders({ headers, address }: ClientInfo): Headers {
 
 export const cookiesOf = (headers: Headers) => headers.getSetCookie()
 
-/** One answer to a wrong email, a wrong password and somebody who is disabled. */
+/** Wrong email, wrong password and disabled user give the same error. */
 export function asWrongPassword(error: unknown): never {
   if (isAPIError(error) && Number(error.statusCode) < 500) throw new HostError('wrong-password')
   throw error

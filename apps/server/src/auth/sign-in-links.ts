@@ -1,7 +1,7 @@
 /**
- * Links that let somebody in once. Of a link's token only a hash is stored; whoever takes it away first has it, in whichever
- * process. The setup link is one row: every process makes the same token of it, so each can print it, and it is also what is
- * held while somebody looks whether anybody operates.
+ * One-time sign-in links. Only a token hash is stored, and the first process to delete the row redeems it. The setup
+ * link is one row: every process derives the same token from it, and the row also serves as the lock for operator
+ * changes.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { HostError, newId, type Storage } from '@loadout/core'
@@ -19,20 +19,20 @@ export interface MadeLink {
 export interface LinkView {
   kind: SignInLinkRow['kind']
   expiresAt: Date
-  /** Who is invited, or forgot. */
+  /** The invited user, or the user who resets a password. */
   user?: UserRow
 }
 
 export interface Links {
-  /** The link to the first operator, where there is none yet. */
+  /** Returns the setup link while there is no operator. */
   setup(): Promise<MadeLink | undefined>
-  /** What a link is for; `sign-in-link-invalid` where it is not good, or not any more. */
+  /** Returns the purpose of a link; throws `sign-in-link-invalid` if it is unknown or expired. */
   look(token: string): Promise<LinkView>
-  /** Makes the first operator; without passwords it says who that is, and they come in by the provider. */
+  /** Creates the first operator. Without passwords, the operator then signs in with the provider. */
   setUp(input: SetUp): Promise<UserRow>
-  /** Somebody invited, or who forgot, has the password from now on; earlier sessions of theirs are over. */
+  /** Sets the password of an invited or returning user and ends their earlier sessions. */
   redeem(input: Redeemed): Promise<UserRow>
-  /** A new link for somebody; the earlier ones are over. */
+  /** Creates a link and revokes the earlier ones. */
   make(userId: string): Promise<MadeLink>
 }
 
@@ -45,7 +45,7 @@ export interface SetUp {
 
 export interface LinkOptions {
   passwords: Pick<Passwords, 'hash'>
-  /** Whether people sign in by passwords at all. */
+  /** Whether users sign in with passwords. */
   byPassword: boolean
 }
 
@@ -97,7 +97,7 @@ export function createLinks(storage: Storage, secret: string, { passwords, byPas
     })
 
   return {
-    // Another process that starts now makes it first.
+    // A concurrently starting process may create the row first.
     setup: () => setupOnce().catch((error) => (isConflict(error) ? setupOnce() : Promise.reject(error))),
     look,
     async setUp({ token, password, ...person }) {
@@ -137,7 +137,7 @@ async function makeOperator(
   return user
 }
 
-/** The link stays good until they came in: who wrote a wrong email writes another. */
+/** The link stays valid until the first sign-in, so that a mistyped email can be corrected. */
 async function nameOperator(
   tx: Transaction,
   { tokenHash, email, name }: { tokenHash: string; email: string; name: string },
@@ -146,7 +146,7 @@ async function nameOperator(
   if (!setupRow || setupRow.expiresAt <= new Date() || (await someoneOperates(tx, false))) throw invalid()
   const user = newUser({ email, name, role: 'operator' })
   const [existing] = await tx.list('users', { where: { email: user.email } })
-  // Whoever was named before and never came; who was invited has a link of their own.
+  // Deletes operators that were named before and never signed in; invited operators have their own link and stay.
   for (const { userId } of await operatorsOf(tx)) {
     const isInvited = (await tx.list('signInLinks', { where: { userId } })).length > 0
     if (userId !== existing?.userId && !isInvited) await tx.delete('users', userId)
@@ -199,7 +199,7 @@ export function operatorsOf(tx: Transaction): Promise<UserRow[]> {
   return tx.list('users', { where: { role: 'operator', disabledAt: null } })
 }
 
-/** By a provider somebody operates once they came in; until then they are only named. */
+/** With a provider, an operator counts only after their first sign-in. */
 async function someoneOperates(tx: Transaction, byPassword: boolean): Promise<boolean> {
   const operators = await operatorsOf(tx)
   if (byPassword) return operators.length > 0
@@ -208,7 +208,7 @@ async function someoneOperates(tx: Transaction, byPassword: boolean): Promise<bo
   return false
 }
 
-/** Until the transaction ends nobody else changes who operates. */
+/** Locks operator changes until the transaction ends. */
 export async function lockOperators(tx: Transaction): Promise<void> {
   if (await tx.update('signInLinks', SETUP, { set: { kind: 'setup' } })) return
   const never = { kind: 'setup' as const, userId: null, tokenHash: SETUP, expiresAt: OVER, createdAt: new Date() }
@@ -222,7 +222,7 @@ export function newUser({ email, name, role }: Pick<UserRow, 'email' | 'name' | 
     email: email.toLowerCase(),
     name,
     role,
-    // An operator vouches for it; a provider that knows the same email leads to the same person.
+    // The operator vouches for the email, so a provider sign-in with it links to this user.
     emailVerified: true,
     disabledAt: null,
     lastSignInAt: null,

@@ -1,7 +1,7 @@
 /**
- * Sign-in for many users, in one piece: what the routes and `authenticate` need of it. Passwords and sessions are better-auth's,
- * over our storage; who may try how often, links and operators are ours. An app with users of its own needs none of this: it
- * gives `createApp` an `authenticate`.
+ * Multi-user sign-in: everything that the routes and `authenticate` need. better-auth handles passwords and sessions
+ * over the storage; rate limits, links and operators are handled here. An app with its own users passes its own
+ * `authenticate` instead.
  */
 import { hkdfSync } from 'node:crypto'
 import { HostError, type Storage } from '@loadout/core'
@@ -27,20 +27,20 @@ import { createUserAdmin, type UserAdmin } from './user-admin.ts'
 
 export interface SignInOptions {
   storage: Storage
-  /** What cookies and links are signed with: the same in every process. */
+  /** Signs cookies and links; the same in every process. */
   secret: string
-  /** Where people reach the server, once that is known. */
+  /** Public URL, known once the server listens. */
   baseUrl: () => string
-  /** Cookies are sent over https alone. @default whether the address is https */
+  /** Sends cookies over https only. @default whether the base URL is https */
   secure?: boolean
-  /** How long a session lasts that nobody uses. @default 7 days */
+  /** Idle timeout of a session. @default 7 days */
   sessionMs?: number
   oidc?: OidcSettings | undefined
-  /** How the provider is reached: the operator's proxy and certificates. Where it is, the operator says: a private address is one. */
+  /** Proxy and certificates for provider requests. The provider may have a private address. */
   reach?: Pick<GuardOptions, 'proxy' | 'ca'>
-  /** Whether whoever the provider knows gets an account. @default false */
+  /** Whether a provider user without an account gets one. @default false */
   signUp?: boolean
-  /** Whether people sign in by email and password. @default true */
+  /** Whether users sign in with email and password. @default true */
   byPassword?: boolean
   limits?: Partial<SignInLimits>
   passwords?: Passwords
@@ -49,31 +49,31 @@ export interface SignInOptions {
 }
 
 export interface SignInLimits {
-  /** Of an account, from one address. */
+  /** Attempts per account and address. */
   account: AttemptLimit
-  /** Of an account, from wherever: wider, so that not just anybody can lock its owner out. */
+  /** Attempts per account from all addresses. Higher, so that others cannot easily lock the owner out. */
   accountTotal: AttemptLimit
   address: AttemptLimit
-  /** How often an address sets out for the provider, whatever comes of it. */
+  /** Provider sign-ins started per address. */
   starts: AttemptLimit
 }
 
 export interface SignIn {
   readonly oidc: Oidc | undefined
-  /** Whether people sign in by email and password; else by the provider alone. */
+  /** Whether users sign in with email and password; otherwise only with the provider. */
   readonly byPassword: boolean
   readonly sessions: Pick<Sessions, 'find' | 'renew' | 'leave' | 'list' | 'end' | 'endOthers'>
   readonly people: UserAdmin
   enter(visitor: ClientInfo, input: { email: string; password: string }): Promise<Entered>
   changePassword(visitor: ClientInfo, input: { current: string; password: string }): Promise<{ cookies: string[] }>
   look: Links['look']
-  /** Without passwords nobody is in yet, and there are no cookies: the provider lets them in. */
+  /** Without passwords the result has no cookies: the operator then signs in with the provider. */
   setUp(visitor: ClientInfo, input: SetUp): Promise<Entered>
   redeem(visitor: ClientInfo, input: Redeemed): Promise<Entered>
-  /** Whether nobody operates yet. */
+  /** Whether there is no operator yet. */
   setupNeeded(): Promise<boolean>
   setupLink(): Promise<MadeLink | undefined>
-  /** The page that a link leads to; the token stands where no server sees it. */
+  /** URL of a link. The token is in the fragment, which browsers do not send to servers. */
   urlOf(link: MadeLink): string
   close(): Promise<void>
 }
@@ -83,15 +83,15 @@ export const SIGN_IN_LIMITS: SignInLimits = {
   account: { max: 10, windowMs: 15 * MINUTE_MS },
   accountTotal: { max: 50, windowMs: 15 * MINUTE_MS },
   address: { max: 50, windowMs: 15 * MINUTE_MS },
-  // Many people may be behind one address, and most of them come in.
+  // Many users can share one address, and most of their sign-ins succeed.
   starts: { max: 300, windowMs: 15 * MINUTE_MS },
 }
 export const SESSION_MS = 7 * 24 * 60 * MINUTE_MS
 
-/** better-auth's own: scrypt, in threads. */
+/** scrypt of better-auth, in worker threads. */
 const SCRYPT: Passwords = { hash: hashPassword, verify: verifyPassword }
 
-/** A secret for cookies and links, out of the master key, which it tells nothing of. */
+/** Derives the secret for cookies and links from the master key (HKDF). */
 export function signInSecret(masterKey: string): string {
   const [current = ''] = masterKey.split(',')
   return Buffer.from(hkdfSync('sha256', current.trim(), '', 'loadout sign-in', 32)).toString('base64url')
@@ -109,7 +109,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     sessionMs: options.sessionMs ?? SESSION_MS,
   })
   let opened: { auth: ReturnType<typeof createAuth>; sessions: Sessions } | undefined
-  // Made with the first request, when the server knows where it is.
+  // Created with the first request, when the base URL is known.
   const open = () => {
     if (opened) return opened
     const auth = createAuth(authOptions())
@@ -150,7 +150,7 @@ interface PasswordDeps {
 }
 type PasswordMethods = Pick<SignIn, 'enter' | 'changePassword' | 'setUp' | 'redeem'>
 
-/** What is done with a password; `refusal` where nobody has one. */
+/** Password methods; they throw `refusal` if passwords are off. */
 function createPasswordMethods(
   { open, counted, links, record }: PasswordDeps,
   refusal: HostError | undefined,
@@ -198,7 +198,7 @@ function createPasswordMethods(
 const noPasswords = (provider = 'the provider') =>
   new HostError('forbidden', { detail: 'Nobody signs in by a password here.', action: `Sign in with ${provider}.` })
 
-/** The provider, where there is one, over connections of its own. */
+/** The OIDC provider with its own connections, if configured. */
 function openOidc(options: SignInOptions, authOptions: () => AuthOptions, watch: Parameters<typeof watchedOidc>[1]) {
   const { oidc: settings, reach = {}, signUp = false, log = silentLog } = options
   if (!settings) return { oidc: undefined, close: async () => {} }
@@ -206,7 +206,7 @@ function openOidc(options: SignInOptions, authOptions: () => AuthOptions, watch:
   return { oidc: watchedOidc(createOidc({ options: authOptions, settings, signUp, ask, log }), watch), close }
 }
 
-/** Counts first, compares then; a good try is not counted. */
+/** Counts an attempt before the password is compared, and refunds it on success. */
 function countWith(attempts: Attempts, limits: SignInLimits, log: Log) {
   return async <T>({ address }: ClientInfo, account: string | undefined, work: () => Promise<T>): Promise<T> => {
     const addressKey = `address ${address}`
@@ -221,7 +221,7 @@ function countWith(attempts: Attempts, limits: SignInLimits, log: Log) {
     })
     await attempts.giveBack(addressKey)
     if (accountAtAddressKey) await attempts.forget(accountAtAddressKey)
-    // What others tried elsewhere stays counted.
+    // Attempts from other addresses stay counted.
     if (accountKey) await attempts.giveBack(accountKey)
     return done
   }

@@ -1,6 +1,6 @@
 /**
- * Who can sign in, as operators see and change it. Somebody always operates: who would be the last cannot be taken away, and that
- * is looked at while nobody else can change it. Who is disabled has no session any more when the answer is given.
+ * User administration for operators. The last operator cannot be removed; the check runs under the operator lock.
+ * Disabling a user ends their sessions before the response is sent.
  */
 import { HostError, type Storage } from '@loadout/core'
 import type { UserRow } from '@loadout/core/schema'
@@ -20,7 +20,7 @@ export interface PersonPatch {
 export interface UserAdmin {
   list(page: { after?: string | undefined; limit: number }): Promise<UserWithMethods[]>
   find(userId: string): Promise<UserRow | undefined>
-  /** `conflict` where the email is taken. */
+  /** Throws `conflict` if the email is taken. */
   invite(input: {
     email: string
     name: string
@@ -29,7 +29,7 @@ export interface UserAdmin {
   change(userId: string, patch: PersonPatch): Promise<UserWithMethods>
   makeLink(userId: string): Promise<MadeLink>
   signOut(userId: string): Promise<void>
-  /** Before somebody is removed: `conflict` where nobody would be left to operate; from then on they do not. */
+  /** Demotes a user before removal; throws `conflict` for the last operator. */
   stopOperating(userId: string): Promise<void>
 }
 
