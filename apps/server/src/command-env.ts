@@ -1,9 +1,9 @@
-/** The environment of stdio commands: these names of Loadout's own environment and no others. A secret of Loadout's is never among them. */
+/** Environment of stdio commands: an allow list of Loadout's own variables, which never contains a Loadout secret. */
 
-/** Enough to find and run a program. */
+/** Needed to find and run a program. */
 const BASE = new Set(['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'TZ', 'TMPDIR'])
 
-/** Certificates and proxies, in upper and lower case: installers and servers behind a company proxy need them. */
+/** Certificate and proxy variables in upper and lower case, for installers and servers behind a company proxy. */
 const NETWORK = new Set([
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
@@ -16,9 +16,9 @@ const NETWORK = new Set([
   'NO_PROXY',
 ])
 
-/** Settings of package installers: registries, indexes, caches, certificates. */
+/** Package installer settings: registries, indexes, caches, certificates. */
 const INSTALLERS = /^(npm_config|uv|pip)_/i
-/** Settings of the npm run that started Loadout itself, which would send another npm to the wrong folder. */
+/** npm settings of the process that started Loadout; they would send another npm to the wrong folder. */
 const OF_OUR_RUN =
   /^npm_config_(local_prefix|global_prefix|prefix|user_agent|npm_version|node_gyp|init_module|workspaces?|global|json|argv)$/i
 

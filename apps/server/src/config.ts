@@ -1,4 +1,4 @@
-/** Every setting, its default, and what a bad one says. The only file that reads `process.env`. */
+/** All settings with their defaults and error messages. The only module that reads `process.env`. */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) 
 const whole = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
 
-/** Commas in braces are a glob's own. */
+/** A comma inside braces belongs to a glob. */
 const commaList = (text: string) =>
   text
     .split(/,(?![^{}]*\})/)
@@ -67,7 +67,7 @@ const environment = z.object({
   LOADOUT_SANDBOX_CGROUPS: z.enum(['auto', 'required', 'off']).default('auto'),
   LOADOUT_PRIVATE_NETWORK: flag.optional(),
   LOADOUT_PRIVATE_HOSTS: z.string().transform(commaList).pipe(z.array(privateHost)).optional(),
-  // No text can be longer than 512 MiB: what is larger could not be read.
+  // The limit of a JavaScript string is 512 MiB.
   LOADOUT_MAX_RESPONSE_BYTES: whole(1024, 512 * 1024 * 1024 - 1024).optional(),
   LOADOUT_AUDIT_STRICT: flag.default(false),
   LOADOUT_PROGRAMS: z.enum(['off', 'thread', 'process', 'bubblewrap']).default('thread'),
@@ -102,65 +102,65 @@ export interface Config {
   dataDir: string
   databaseUrl: string | undefined
   masterKey: string | undefined
-  /** Ids of keys that are given up, with what they sealed. */
+  /** Ids of lost keys; secrets sealed with them are unrecoverable. */
   lostKeys: string[]
   bootstrapKey: string | undefined
   publicUrl: string | undefined
-  /** How many proxies of the operator stand before the server. */
+  /** Number of reverse proxies before the server. */
   proxies: number
-  /** How long a session lasts that nobody uses. */
+  /** Idle timeout of a session. */
   sessionMs: number
-  /** Whether whoever the provider knows gets an account. */
+  /** Whether a provider user without an account gets one. */
   signUp: boolean
-  /** Whether people sign in by email and password. */
+  /** Whether users sign in with email and password. */
   passwords: boolean
-  /** Where people sign in beside here. */
+  /** OIDC provider. */
   oidc: OidcSettings | undefined
-  /** Who is told of what waits for a person. */
+  /** Receives approval requests. */
   webhook: { url: string; secret: string | undefined } | undefined
   stdio: 'off' | 'templates' | 'sandbox' | 'on'
-  /** The command lines that the operator prepared. */
+  /** Command templates of the operator. */
   stdioTemplates: StdioTemplate[]
   sandbox: SandboxOptions & { dir: string }
   privateNetwork: boolean
-  /** What may be reached although it is private. */
+  /** Private hosts that servers may use. */
   privateHosts: string[]
-  /** The largest answer of a server; undefined: as the library has it. */
+  /** Max response size of a server; undefined uses the library default. */
   maxResponseBytes: number | undefined
-  /** Whether a call waits until the database has recorded it. */
+  /** Whether a call waits for its audit entry. */
   auditStrict: boolean
-  /** How long a question to a user stays open. */
+  /** Lifetime of an approval request. */
   approvalMs: number
-  /** What is around programs; `off` runs none. */
+  /** Isolation of programs; `off` disables them. */
   programs: 'off' | 'thread' | 'process' | 'bubblewrap'
-  /** The model of agents and chats, where it is, and the key for all who have none. */
+  /** Default model of agents and chats. */
   model: string | undefined
-  /** What that key and the keys that operators save are for beside it, with globs. */
+  /** Further models that app keys may be used for, as globs. */
   models: string[]
   modelUrl: string | undefined
   modelKey: string | undefined
-  /** What one answer of a chat or of an agent may take, whoever asks for how much. */
+  /** Upper limit of one response of a chat or agent. */
   ceiling: { maxSteps: number | undefined; budget: number | undefined }
   toolCacheTtlMs: number
   secretPath: string | undefined
-  /** Where toolkits for all users may be defined; the first file that exists is used. */
+  /** Candidate files with global toolkits; the first existing file is used. */
   globalFiles: string[]
   logLevel: string
-  /** A key that may see `/metrics` and nothing else. */
+  /** Key for `/metrics` only. */
   metricsKey: string | undefined
-  /** Where traces are sent. */
+  /** OTLP collector. */
   otlpEndpoint: string | undefined
   serviceName: string
-  /** What commands of stdio servers get of our environment: these names and no others. */
+  /** Variables that stdio servers inherit. */
   commandEnv: Record<string, string>
-  /** How long a command may take to start. */
+  /** Start timeouts of commands. */
   startup: { stdioMs: number; stdioMostMs: number }
   proxy: { url: string; noProxy?: string } | undefined
-  /** PEM of extra certificate authorities. */
+  /** Extra certificate authorities as PEM. */
   certificates: string | undefined
 }
 
-/** The settings of this process, some of them given instead, as on a command line. */
+/** Settings of this process; `overrides` come from the command line. */
 export function configFromEnvironment(overrides: Record<string, string | undefined> = {}): Config {
   const set = Object.entries(overrides).filter(([, value]) => value !== undefined)
   return readConfig({ ...process.env, ...Object.fromEntries(set) })
@@ -168,7 +168,7 @@ export function configFromEnvironment(overrides: Record<string, string | undefin
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1'])
 
-/** Reads the settings, or throws `config-invalid` with one line that names the setting and what to do. */
+/** Parses the settings; throws `config-invalid` with one line that names the setting and its fix. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const parsed = environment.safeParse(set)

@@ -1,4 +1,4 @@
-/** The API without a port: the same app over the data folder, for a command line that finds no live server. */
+/** The API without a port, over the data folder, for CLI commands without a live server. */
 import { createApiKeys } from './auth/api-keys.ts'
 import { LOCAL } from './auth/authenticate.ts'
 import type { Config } from './config.ts'

@@ -1,4 +1,4 @@
-/** Settings → a server that runs until it is told to stop. */
+/** Server entry point. */
 import { run } from './run.ts'
 
 await run()

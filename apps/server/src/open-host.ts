@@ -1,4 +1,4 @@
-/** The host that the settings describe. */
+/** Creates a host from the settings. */
 import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,9 +30,9 @@ import type { ServerTelemetry } from './ops/telemetry.ts'
 
 export interface OpenHostOptions {
   telemetry?: ServerTelemetry
-  /** Where the server is, once it listens. */
+  /** Address of the server, once it listens. */
   address?: () => string | undefined
-  /** Replaces the storage that the settings name. */
+  /** Replaces the storage of the settings. */
   storage?: Storage | undefined
 }
 
@@ -66,7 +66,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   return host
 }
 
-/** What runs agent nodes: loaded with the first that is run. */
+/** Runs agent nodes; the agent module is loaded on first use. */
 export function agentOf(models: () => Models): Agent {
   const run: Agent = async (request) => {
     const { nodeAgent } = await import('@loadout/core/agents')
@@ -82,7 +82,7 @@ export function agentOf(models: () => Models): Agent {
   return Object.assign(run, { problem, ceiling: () => models().ceiling() })
 }
 
-/** Models by the settings: the address and the key are of the provider that is named there. */
+/** Models from the settings; URL and key belong to the provider of `model`. */
 export function modelsOf(host: HostServices, { model, models, modelUrl, modelKey, ceiling }: Config): Models {
   const provider = model?.slice(0, model.indexOf(':')) as ModelProvider | undefined
   const byProvider = <T>(value: T | undefined) =>
@@ -102,7 +102,7 @@ export function modelsOf(host: HostServices, { model, models, modelUrl, modelKey
   })
 }
 
-/** What is missing for commands of users, or weaker than elsewhere. Nobody waits for it. */
+/** Logs missing or weak sandbox features in the background. */
 function logWarnings(drivers: Drivers, log: Log): void {
   void drivers.warnings?.().then(
     (warnings) => {
@@ -112,7 +112,7 @@ function logWarnings(drivers: Drivers, log: Log): void {
   )
 }
 
-/** People come back to the public address, or else to where the server listens. */
+/** OAuth redirects use the public URL, or else the address of the server. */
 function signInOf({ publicUrl }: Config, address: (() => string | undefined) | undefined): SignInOptions {
   const base = () => publicUrl ?? address?.()
   return {
@@ -126,7 +126,7 @@ function signInOf({ publicUrl }: Config, address: (() => string | undefined) | u
 
 const clientMetadataUrl = (publicUrl: string) => new URL('/client-metadata.json', publicUrl).href
 
-/** What authorization servers read there: only a public https address can have one. */
+/** OAuth client metadata document, which needs a public https URL. */
 export function clientDocument({ publicUrl }: Config): Record<string, unknown> | undefined {
   if (!publicUrl?.startsWith('https:')) return undefined
   const redirectUrl = new URL('/api/oauth/callback', publicUrl).href
@@ -146,7 +146,7 @@ function openStorage({ databaseUrl, dataDir }: Config): Storage {
   return databaseUrl === undefined ? pglite({ dataDir }) : postgres({ url: databaseUrl })
 }
 
-/** A journal beside the data: what is called is safe there before the database has it. */
+/** The journal in the data folder stores audit entries before the database has them. */
 function openAudit({ dataDir, auditStrict: strict }: Config, log: Log) {
   return {
     strict,
@@ -158,7 +158,7 @@ function openAudit({ dataDir, auditStrict: strict }: Config, log: Log) {
   }
 }
 
-// Opened before anything is served: a weak or unsafe key must stop the start, not the first use.
+// Opened before the server listens, so that a weak or unsafe key stops the start.
 function openKeyRing({ masterKey, dataDir }: Config): Promise<KeyRing> {
   return masterKey === undefined ? keyFileRing(join(dataDir, 'keys.json')) : masterKeyRing(masterKey)
 }

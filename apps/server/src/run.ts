@@ -1,4 +1,4 @@
-/** A server in the foreground: starts, prints where it is, and ends cleanly on a signal. */
+/** Runs a server in the foreground: prints its URL and stops cleanly on a signal. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { HostError } from '@loadout/core'
@@ -8,7 +8,10 @@ import { startServer } from './serve.ts'
 
 const WEB = fileURLToPath(new URL('../../web/dist', import.meta.url))
 
-/** Serves by the environment, some settings given instead. A bad one is one line on stderr and exit code 1. */
+/**
+ * Starts with the environment settings and `overrides`. An invalid setting prints one line to stderr, with exit code
+ * 1.
+ */
 export async function run(overrides: Record<string, string | undefined> = {}): Promise<void> {
   try {
     const webDir = existsSync(WEB) ? WEB : undefined

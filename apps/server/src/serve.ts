@@ -1,4 +1,4 @@
-/** From settings to a listening server, and back down again: what `main.ts` and the CLI start. */
+/** Starts and stops a listening server from settings, for `main.ts` and the CLI. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
@@ -20,23 +20,23 @@ import type { StartSettings } from './routes/operator/app.ts'
 
 export interface RunningServer {
   url: string
-  /** Leads the first operator in, where there is none yet. */
+  /** Setup link for the first operator, if there is none. */
   setup?: { url: string; expiresAt: Date } | undefined
   close(): Promise<void>
 }
 
 export interface ServeOptions {
   log?: Log
-  /** The built UI. Without it only the API is served. */
+  /** Folder of the built UI; without it only the API is served. */
   webDir?: string | undefined
   version?: string
-  /** Replaces the storage that the settings name. The server closes it. */
+  /** Replaces the storage of the settings. The server closes it. */
   storage?: Storage
 }
 
 const FINISH_WITHIN_MS = 10_000
 
-/** The file in the data folder that tells the CLI where the live server is. */
+/** File in the data folder with the URL of the live server, for the CLI. */
 export const SERVER_FILE = 'server.json'
 
 export async function startServer(config: Config, options: ServeOptions = {}): Promise<RunningServer> {
@@ -106,7 +106,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
 export function settingsOf(config: Config): StartSettings {
   const { mode, stdio, stdioTemplates, privateNetwork, privateHosts, programs, approvalMs } = config
   const { model, models, ceiling } = config
-  // Values of the environment may be secrets.
+  // Environment values of templates may be secrets.
   const templates = stdioTemplates.map(({ id, command, args }) => ({ id, command, args }))
   const offered = stdioTemplates.map(offerTemplate)
   const base = { mode, stdio, templates, offered, privateNetwork, privateHosts, programs, approvalMs }
@@ -119,7 +119,7 @@ interface SignInDeps {
   address: () => string | undefined
 }
 
-/** Local mode has one user and no sign-in, and does not load what it is made of. */
+/** Local mode has no sign-in and does not load better-auth. */
 async function openSignIn(config: Config, { host, log, address }: SignInDeps): Promise<SignIn | undefined> {
   const { mode, masterKey, publicUrl, sessionMs, signUp, passwords: byPassword, oidc, proxy, certificates: ca } = config
   if (mode === 'local' || masterKey === undefined) return undefined
@@ -140,7 +140,7 @@ async function openSignIn(config: Config, { host, log, address }: SignInDeps): P
   })
 }
 
-/** Tells the app of what waits for a person, where it wants to be told. */
+/** Sends approval requests to the webhook, if configured. */
 function startApprovalWebhook(host: HostServices, log: Log, { webhook, proxy, certificates }: Config) {
   return webhook ? startWebhook(host, log, { ...webhook, proxy, certificates }) : undefined
 }
@@ -173,7 +173,7 @@ async function noteServer({ databaseUrl, dataDir }: Config, url: string): Promis
   await writeFile(join(dataDir, SERVER_FILE), JSON.stringify({ pid: process.pid, url }), { mode: 0o600 })
 }
 
-/** No new work; what runs finishes, or is cut off after a while; then the storage closes. */
+/** Stops accepting requests, waits up to 10 s for running ones, then closes the host. */
 async function shutDown(deps: {
   server: Server
   config: Config

@@ -1,4 +1,4 @@
-/** The API as a document for programs, and the same as a page for people. Both can be read by whoever reaches the server. */
+/** Serves the OpenAPI document and an HTML reference page. Both are public. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from './env.ts'
 import { type ApiDocument, REFERENCE_STYLE, referencePage } from './reference-page.ts'

@@ -1,6 +1,6 @@
 /**
- * The HTTP API over a host, as one fetch handler: `createApp({ host, authenticate }).fetch` runs in Node, in a Next.js
- * route or in any server that speaks Request and Response. It reads no environment and opens no port.
+ * HTTP API of a host as one fetch handler. `createApp({ host, authenticate }).fetch` runs in Node, in a Next.js route
+ * or in any server with Request and Response; it reads no environment and opens no port.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
@@ -61,28 +61,28 @@ export type { Authenticate } from './middleware.ts'
 
 export interface AppOptions {
   host: HostServices
-  /** Who sent a request. Replace it to bring your own users. */
+  /** Returns the principal of a request. Replace it to use your own users. */
   authenticate: Authenticate
-  /** Accept only requests that name a loopback Host. For a server without sign-in. @default false */
+  /** Accepts only requests with a loopback Host header, for a server without sign-in. @default false */
   loopbackOnly?: boolean
-  /** Where people reach the server, where that is not its own address. */
+  /** Public URL, if it differs from the server's own address. */
   publicUrl?: string | undefined
-  /** Who this host is, for authorization servers that ask at its own address. */
+  /** OAuth client metadata for authorization servers. */
   clientMetadata?: Record<string, unknown> | undefined
   apiKeys?: ApiKeys
-  /** Sign-in of our own, which `authenticate` then knows of. An app with users of its own needs none. */
+  /** Built-in sign-in, which `authenticate` must use too. An app with its own users needs none. */
   signIn?: SignIn | undefined
-  /** How many proxies of the operator stand before the server, each adding to `X-Forwarded-For`. @default 0 */
+  /** Number of reverse proxies, each adding to `X-Forwarded-For`. @default 0 */
   proxies?: number
-  /** Models of chats and agents. @default those that users have keys for */
+  /** Models of chats and agents. @default the models that users have keys for */
   models?: Models
-  /** What operators are shown of how the server was started. */
+  /** Start settings shown to operators. */
   settings?: StartSettings
   log?: Log
-  /** What `GET /metrics` tells to operators. Without it there is no such route. */
+  /** Enables `GET /metrics` for operators. */
   metrics?: MetricsOptions
   version?: string
-  /** Ends the streams of events and takes no more requests, so that a server can stop. */
+  /** Ends event streams and refuses new requests, so that a server can stop. */
   stopping?: AbortSignal
 }
 
@@ -120,7 +120,7 @@ export function createApp({
   app.use('/api/*', jsonBody(bodiesOf(app)))
   app.onError((thrown, c) => {
     const error = HostError.from(thrown)
-    // A healthy server's refusal is the caller's to read: nothing here failed.
+    // `refused-by-server` is a response of a healthy server, not a failure of this one.
     if (error.status >= 500 && error.code !== 'refused-by-server')
       log.error({ err: error, cause: error.cause, requestId: c.get('requestId') }, error.code)
     return sendProblem(c, error)
@@ -136,7 +136,7 @@ export function createApp({
   const open = app.route('/api', authRoutes(authDeps)).route('/api', authLinkRoutes(authDeps))
   app.use('/api/*', authenticated(authenticate))
   if (metrics) {
-    // Elsewhere a key is asked for, and whoever scrapes knows the server by another name than people do.
+    // With sign-in, a scraper uses a key and may know the server by another host name.
     if (loopbackOnly) app.use('/metrics', checkOrigin({ loopbackOnly, publicUrl }))
     app.route('/', metricsRoutes(metrics, authenticate))
   }
@@ -169,7 +169,7 @@ export function createApp({
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage, host.audit.record)))
 }
 
-/** Which routes need a body, as their descriptions say; read with the first that is asked, when all of them are there. */
+/** Routes that need a body, read from their descriptions on first use, when all routes are registered. */
 function bodiesOf(app: OpenAPIHono<Env>): NeedsBody {
   let needed: ReadonlySet<string> | undefined
   return (method, path) => {
@@ -189,18 +189,18 @@ const securityHeaders = (publicUrl: string | undefined) =>
     contentSecurityPolicy: CONTENT_SECURITY_POLICY,
     xFrameOptions: 'DENY',
     crossOriginOpenerPolicy: false,
-    // Only what the operator says is reached by https is bound to it, and no other name of theirs.
+    // HSTS applies only to the host of an https public URL, not to its subdomains.
     strictTransportSecurity: publicUrl !== undefined && new URL(publicUrl).protocol === 'https:' && 'max-age=15552000',
   })
 
-// The UI is served from here too: its own scripts and styles, and nothing from elsewhere.
+// The UI loads only its own scripts and styles.
 const CONTENT_SECURITY_POLICY = {
   defaultSrc: ["'self'"],
   scriptSrc: ["'self'"],
-  // Editors and dialogs write rules of their own while the page is used: they know the nonce, what comes from a tool does not.
+  // Editors and dialogs insert styles at run time with the nonce; tool output cannot know it.
   styleSrc: ["'self'", NONCE],
   imgSrc: ["'self'", 'data:'],
-  // Sounds that tools give.
+  // Audio in tool results.
   mediaSrc: ["'self'", 'data:'],
   connectSrc: ["'self'"],
   frameAncestors: ["'none'"],

@@ -1,4 +1,4 @@
-/** What is answered of a call, the same whoever asks and when: as it runs here, or as it is kept by whichever process. */
+/** Call responses, identical for running calls and for recorded calls of any process. */
 import { z } from '@hono/zod-openapi'
 import { type CallOutcome, HostError } from '@loadout/core'
 import { approvalView } from '@loadout/core/schema'
@@ -41,7 +41,7 @@ export function respond(c: Context<Env>, answer: CallResponse) {
   return isPending(answer) ? c.json(answer, 202) : c.json(answer, 200)
 }
 
-/** The outcome, or what has to happen first. */
+/** Waits for the outcome, an input request or an approval request. */
 export async function settled(running: RunningCall): Promise<CallResponse> {
   const { callId } = running
   const first = await Promise.race([running.outcome, running.inputRequested, running.pending])
@@ -50,7 +50,7 @@ export async function settled(running: RunningCall): Promise<CallResponse> {
   return { callId, ...resultOf(first) }
 }
 
-/** The same of a call that was begun before, here or elsewhere. */
+/** The same for a call that was started earlier, possibly in another process. */
 export async function settledLater(
   host: HostServices,
   { userId, callId }: Pick<CallRecord, 'userId' | 'callId'>,
@@ -60,12 +60,12 @@ export async function settledLater(
   return running ? settled(running) : fromRecord(host, await host.records.settled(userId, callId, { signal }))
 }
 
-/** As it is now. */
+/** Returns the current state of a call. */
 export async function readCall(host: HostServices, userId: string, callId: string): Promise<CallResponse> {
   return stateOf(host, userId, callId) ?? fromRecord(host, await host.records.get(userId, callId))
 }
 
-/** As this process knows it, where it is the one that runs it. */
+/** State of a call that runs in this process. */
 function stateOf(host: HostServices, userId: string, callId: string): CallResponse | undefined {
   const state = orNotFound(() => host.calls.get(userId, callId))
   if (state === undefined || (state.status === 'done' && state.isCut)) return undefined
@@ -75,7 +75,7 @@ function stateOf(host: HostServices, userId: string, callId: string): CallRespon
   return { callId, status: 'running' }
 }
 
-/** As it is stored, by whichever process. */
+/** State of a recorded call. */
 export async function fromRecord(
   host: HostServices,
   { userId, callId, status, outcome, approvalId, finishedAt }: CallRecord,
@@ -86,7 +86,7 @@ export async function fromRecord(
   return { callId, status: 'pending', ...(approval ? { approval } : {}) }
 }
 
-/** Of a wait that was asked for back then, what is left. */
+/** Subtracts the elapsed time from a recorded `retryAfterMs`. */
 function asOfNow(outcome: CallOutcome, finishedAt: Date | null): CallOutcome {
   if (!('error' in outcome) || outcome.error.retryAfterMs === undefined || !finishedAt) return outcome
   const retryAfterMs = Math.max(0, outcome.error.retryAfterMs - (Date.now() - finishedAt.getTime()))

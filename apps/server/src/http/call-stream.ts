@@ -1,6 +1,6 @@
 /**
- * A call as a stream: progress, what the server logs, questions and the outcome, one event each; it ends with the call. Who leaves the stream
- * gives the call up, unless it was to go on behind or has a key: then it is there later.
+ * Streams a call as server-sent events: progress, server logs, input and approval requests, and the outcome. Closing
+ * the stream cancels the call, unless it runs in the background or has an idempotency key.
  */
 
 import type { CallOutcome } from '@loadout/core'
@@ -18,7 +18,7 @@ export interface Streamed {
   wait: boolean
 }
 
-/** What is refused before it begins is a problem like any other. */
+/** A call that is refused before it starts gives a problem document. */
 export async function streamCall(c: Context<Env>, host: HostServices, streamed: Streamed): Promise<Response> {
   const { request, idempotencyKey, wait } = streamed
   const gone = new AbortController()
@@ -67,7 +67,7 @@ function follow(running: RunningCall, send: Send): Promise<CallOutcome> {
   return running.outcome
 }
 
-/** One that another process makes, or made. */
+/** Follows a call of another process. */
 async function followRecorded(
   host: HostServices,
   { request: { userId }, callId, gone }: { request: CallRequest; callId: string; gone: AbortController },

@@ -1,14 +1,14 @@
 import type { Principal } from '@loadout/core/schema'
 import type { Context } from '@opentelemetry/api'
 
-/** What middleware leaves for the routes. */
+/** Context variables that middleware sets for the routes. */
 export interface Env {
   Variables: {
     requestId: string
     principal: Principal
     trace?: Context
     callId?: string
-    /** Of the policy in the answer's headers. */
+    /** CSP nonce of the response. */
     secureHeadersNonce?: string
   }
 }

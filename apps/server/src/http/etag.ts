@@ -1,4 +1,4 @@
-/** When a toolkit was changed, as HTTP says it: who sends it back changes nothing that they have not read. */
+/** ETags of toolkits from their update time, for `If-Match`. */
 import { HostError } from '@loadout/core'
 import type { StoredToolkit } from '@loadout/core/services'
 
@@ -12,7 +12,7 @@ export const ifMatch = {
 
 export const etagOf = ({ updatedAt }: StoredToolkit['row']) => `"${updatedAt.getTime()}"`
 
-/** As the `ETag` of a toolkit says it; a proxy or a compression may have made it a weak one. */
+/** Parses an ETag of a toolkit, including weak ETags from proxies and compression. */
 export function changedAt(match: string | undefined): Date | undefined {
   if (match === undefined || match === '*') return undefined
   const [, ms] = /^(?:W\/)?"(\d{1,15})(?:-gzip)?"$/.exec(match) ?? []

@@ -1,4 +1,4 @@
-/** What a request passes before any route: its id, its Host and Origin, its body, and who sent it. */
+/** Middleware before all routes: request id, Host and Origin check, JSON body, authentication and scopes. */
 
 import { HostError, newId } from '@loadout/core'
 import { type KeyScope, type Principal, type PrincipalInput, parse, parseJson, principal } from '@loadout/core/schema'
@@ -11,7 +11,7 @@ import { sendProblem } from './problem.ts'
 
 export const BODY_LIMIT_BYTES = 4 * 1024 * 1024
 
-/** Who sent a request, or undefined. The one function that an app replaces to bring its own users. */
+/** Returns the principal of a request, or undefined. An app replaces it to use its own users. */
 export type Authenticate = (request: Request) => Promise<PrincipalInput | undefined> | PrincipalInput | undefined
 
 export function requestId(): MiddlewareHandler<Env> {
@@ -24,8 +24,8 @@ export function requestId(): MiddlewareHandler<Env> {
 }
 
 /**
- * The trace that a request belongs to, as its sender says: what it calls is traced under it. Baggage stays outside, because
- * it would go on to servers of others.
+ * Reads the W3C trace context of a request, so that its calls are traced under it. Baggage is dropped, because it
+ * would reach third-party servers.
  */
 export function traceParent(): MiddlewareHandler<Env> {
   const propagator = new W3CTraceContextPropagator()
@@ -37,12 +37,12 @@ export function traceParent(): MiddlewareHandler<Env> {
   }
 }
 
-/** What comes over a kept connection once the server stops is not taken: nobody could say what becomes of it. */
+/** Refuses requests on keep-alive connections once the server stops. */
 export function openUntil(stopping: AbortSignal): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (stopping.aborted) {
       c.header('connection', 'close')
-      // Answered, not thrown: it is no failure for the log.
+      // Returned instead of thrown, because it is not a failure to log.
       return sendProblem(
         c,
         new HostError('shutting-down', { detail: 'The server is stopping and takes no more requests.' }),
@@ -56,8 +56,8 @@ export function openUntil(stopping: AbortSignal): MiddlewareHandler<Env> {
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * A page of another site must not reach a server that trusts its network: with `loopbackOnly` only loopback names are
- * ours (DNS rebinding brings a foreign Host), and any Origin must be the Host itself.
+ * CSRF and DNS rebinding protection: with `loopbackOnly` only loopback hosts are accepted, and an Origin must equal
+ * the Host.
  */
 export function checkOrigin({
   loopbackOnly,
@@ -84,12 +84,12 @@ export function checkOrigin({
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** What a route says of its body. */
+/** Whether a route requires a body. */
 export type NeedsBody = (method: string, path: string) => boolean
 
 /**
- * JSON of a bounded size, without keys that reach a prototype. The routes' schemas read it after this. Clients that always name a
- * content type send it without a body, too: that is no body, and refused only where one is needed.
+ * Checks size and JSON of the body and rejects prototype keys; the route schemas parse it later. A content type
+ * without a body counts as no body and is refused only if the route requires one.
  */
 export function jsonBody(needsBody: NeedsBody, limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
   const tooLarge = () => new HostError('body-too-large', { detail: `The body is larger than ${limit} bytes.` })
@@ -107,7 +107,7 @@ export function jsonBody(needsBody: NeedsBody, limit = BODY_LIMIT_BYTES): Middle
     else if (type !== '' && matchedRoutes(c).some(({ path }) => needsBody(c.req.method, path)))
       throw new HostError('invalid-json', { detail: `The body of ${c.req.method} ${c.req.path} is empty.` })
     else headers.delete('content-type')
-    // The stream is read; those behind this door get what was in it.
+    // The stream is consumed, so later handlers get a new request with its bytes.
     c.req.raw = new Request(c.req.raw, { body: bytes as BodyInit, headers })
     return next()
   }
@@ -124,16 +124,16 @@ async function readUpTo(body: ReadableStream<Uint8Array> | null, limit: number):
   return Buffer.concat(chunks)
 }
 
-/** What a route needs other than `read` for looking and `write` for changing; one of them is enough. */
+/** Scopes of routes that need more than `read` for GET and `write` otherwise; one of them is enough. */
 const SCOPES: Readonly<Record<string, readonly KeyScope[]>> = {
   'POST /api/tools/:toolkit/:tool/call': ['call'],
   'POST /api/workflow/invoke': ['call'],
   'POST /api/runs/:id/rerun': ['call'],
-  // They change nothing.
+  // These routes change nothing.
   'POST /api/workflows/:id/check': ['read', 'call'],
   'POST /api/workflows/validate': ['read', 'write'],
   'POST /api/mcp/config/check': ['read', 'write'],
-  // A model calls what it likes.
+  // The model can call any tool.
   'POST /api/threads/:id/messages': ['call'],
   'POST /api/inputs/:id': ['call'],
   'POST /api/approvals/:id/answer': ['approve'],
@@ -141,13 +141,13 @@ const SCOPES: Readonly<Record<string, readonly KeyScope[]>> = {
   'GET /api/approvals': ['read', 'call', 'approve'],
   'GET /api/approvals/:id': ['read', 'call', 'approve'],
   'GET /api/results/:id': ['read', 'call'],
-  // Who calls may see what comes of it, and what it asks.
+  // A caller may read the outcome and the input requests of its calls.
   'GET /api/calls/:id': ['read', 'call'],
   'POST /api/calls/:id/cancel': ['call'],
   'GET /api/inputs': ['read', 'call'],
 }
 
-/** By the route that will answer, not by how its path is spelled. */
+/** Uses the matched route, not the spelling of the path. */
 function scopesFor(c: Context<Env>): readonly KeyScope[] {
   const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
   return SCOPES[`${method} ${routePath(c, -1)}`] ?? [method === 'GET' ? 'read' : 'write']
@@ -166,7 +166,7 @@ export function authenticated(authenticate: Authenticate): MiddlewareHandler<Env
 
 export type IsStill = (request: Request, caller: Principal) => Promise<boolean>
 
-/** Whether a request that takes long is still of who it was of when it came. */
+/** Whether a long-running request still authenticates as the same principal. */
 export function stillOf(authenticate: Authenticate): IsStill {
   return async (request, caller) => {
     try {
@@ -178,7 +178,7 @@ export function stillOf(authenticate: Authenticate): IsStill {
   }
 }
 
-/** One of the needed is enough. */
+/** One of the needed scopes is enough. */
 function assertScope(scopes: readonly KeyScope[], ...needed: readonly KeyScope[]): void {
   if (needed.some((scope) => scopes.includes(scope))) return
   throw new HostError('forbidden', { detail: `The API key lacks the scope "${needed.join('" or "')}".` })

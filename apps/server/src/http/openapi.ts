@@ -1,7 +1,7 @@
-/** Small pieces that every route's description is made of. */
+/** Helpers for route descriptions. */
 import { z } from '@hono/zod-openapi'
 
-/** A schema of the library under a name in the document. A copy: the original was made before it could carry one. */
+/** Names a library schema in the OpenAPI document. Clones it, because library schemas have no `openapi` method. */
 export function named<T extends z.ZodType>(schema: T, name: string): T {
   return schema.clone().openapi(name) as T
 }
@@ -14,7 +14,7 @@ export function jsonBodyOf<T extends z.ZodType>(schema: T) {
   return { required: true as const, content: { 'application/json': { schema } } }
 }
 
-/** An id in a path: anybody's text, until it is found. */
+/** An id in a path: any text until it is looked up. */
 export const idText = z
   .string()
   .min(1)

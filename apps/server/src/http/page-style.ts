@@ -1,4 +1,4 @@
-/** The colours of pages that the server makes by itself: as those of the UI, which such a page must not need. */
+/** Colors of server-rendered pages, the same as in the UI, which these pages do not load. */
 export const PAGE_COLOURS = `:root {
   color-scheme: light dark;
   --canvas: oklch(0.975 0.004 85);

@@ -1,4 +1,4 @@
-/** Errors on the wire: one shape, made in one place. */
+/** Problem documents (RFC 9457): the single place that builds error responses. */
 import { z } from '@hono/zod-openapi'
 import type { HostError } from '@loadout/core'
 import type { Context } from 'hono'
@@ -18,7 +18,7 @@ export const problem = z
 export type Problem = z.infer<typeof problem>
 
 export function toProblem(error: HostError, requestId: string): Problem {
-  // An inner failure's own words stay in the log; the reader gets the id to find them by.
+  // Details of internal errors stay in the log; the response has the request id.
   const detail = error.code === 'internal' ? error.title : error.message
   return {
     type: `urn:loadout:problem:${error.code}`,
@@ -41,7 +41,7 @@ export function sendProblem(c: Context, error: HostError): Response {
   })
 }
 
-/** What every route may answer beside its own. */
+/** Problem response of every route. */
 export const problemResponses = {
   default: {
     description: 'A problem, with a stable code and what to do',

@@ -1,4 +1,4 @@
-/** The API as a page to read, made from its OpenAPI document: no script, nothing from elsewhere, all of it escaped. */
+/** HTML API reference built from the OpenAPI document: no script, no external resources, all values escaped. */
 
 import { html, raw } from 'hono/html'
 import { PAGE_COLOURS } from './page-style.ts'
@@ -21,7 +21,7 @@ interface Operation {
 }
 type Content = Record<string, { schema?: Schema }>
 
-/** As much of an OpenAPI document as is shown. */
+/** The parts of an OpenAPI document that the page shows. */
 export interface ApiDocument {
   info: { title: string; version: string }
   paths?: Record<string, Record<string, Operation>>
@@ -85,7 +85,7 @@ const section = (name: string, routes: readonly Route[]): Html =>
 
 function routeOf({ method, path, operation }: Route): Html {
   const { summary, parameters = [], requestBody, responses = {} } = operation
-  // Problems are the same everywhere, and told once.
+  // The problem response is the same for all routes and documented once.
   const documented = Object.entries(responses).filter(([status]) => status !== 'default')
   const id = `${method}-${path.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-|-$/g, '')}`
   return html`<article id="${id}">
@@ -123,7 +123,7 @@ const parametersOf = (parameters: readonly Parameter[]): Html =>
     </table>
   </div>`
 
-/** A schema that has a name is a link; another is unfolded. */
+/** Links a named schema and unfolds any other. */
 function bodyOf(title: string, content: Content): Html {
   const [[type, { schema }] = ['', {} as { schema?: Schema }]] = Object.entries(content)
   const name = nameOf(schema)
@@ -149,7 +149,7 @@ const schemasOf = ({ components = {} }: ApiDocument): Html =>
 
 const REF = /&quot;#\/components\/schemas\/([A-Za-z0-9_.-]+)&quot;/g
 
-/** What is linked is written by us, and was escaped before. */
+/** The text is escaped before the links are inserted. */
 function schemaText(schema: Schema): Html {
   const escaped = escapeHtml(JSON.stringify(schema, null, 2))
   const linked = escaped.replaceAll(REF, '<a href="#schema-$1">$1</a>')

@@ -1,6 +1,6 @@
 /**
- * A run as a stream: its nodes as they come, whichever process works on it, and at last the run. Who leaves the stream
- * does not end the run.
+ * Streams the node states of a run and its result, whichever process runs it. Closing the stream does not cancel the
+ * run.
  */
 
 import type { HostEvent, RunView } from '@loadout/core'
@@ -10,14 +10,14 @@ import { streamSSE } from 'hono/streaming'
 import type { Env } from './env.ts'
 
 const KEEP_ALIVE_MS = 25_000
-/** What a run tells before it is known which one it is; the rest is told by what is stored. */
+/** Max node events buffered before the run id is known; later states come from the storage. */
 const MAX_BEFORE = 10_000
 
 type NodeEvent = Extract<HostEvent, { type: 'run-node' }>
 type NodeState = Omit<NodeEvent, 'type' | 'userId' | 'runId'>
 type Tell = (run: RunView) => object
 
-/** Begins it, and streams it from its beginning. */
+/** Starts a run and streams it from its first node. */
 export async function streamRun(
   c: Context<Env>,
   host: HostServices,
@@ -25,7 +25,7 @@ export async function streamRun(
 ): Promise<Response> {
   const { userId } = c.var.principal
   const events: NodeEvent[] = []
-  // From before it begins, so that no node is missed.
+  // Subscribes before the start, so that no node event is missed.
   const stop = host.events.on('run-node', (event) => {
     if (event.userId === userId && events.length < MAX_BEFORE) events.push(event)
   })
@@ -40,7 +40,7 @@ export async function streamRun(
   }
 }
 
-/** Streams one that was begun before. */
+/** Streams a run that was started earlier. */
 export async function streamStarted(
   c: Context<Env>,
   host: HostServices,
@@ -58,7 +58,7 @@ function follow(
   const { id: runId, status, kind } = run
   const gone = new AbortController()
   const { signal } = gone
-  // A program has no nodes.
+  // Programs have no nodes.
   const nodes = kind === 'workflow' ? host.workflows.follow(userId, runId, { signal, before }) : []
   return streamSSE(c, async (stream) => {
     stream.onAbort(() => gone.abort())

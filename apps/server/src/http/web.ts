@@ -1,4 +1,4 @@
-/** Serves the built UI: hashed files for ever, the page for every path that is not the API's. */
+/** Serves the built UI: hashed assets with a long cache, and the page for every path outside the API. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -7,7 +7,7 @@ import type { AppType } from './app.ts'
 
 const isPage = (path: string) => !/^\/api(\/|$)/i.test(path) && !/\.[a-z0-9]+$/i.test(path)
 
-/** The policy of each answer has a nonce of its own, which the page reads from here. */
+/** Placeholder for the CSP nonce, which differs in each response. */
 const NONCE_PLACEHOLDER = '<meta property="csp-nonce" nonce=""'
 
 export function serveWeb(app: AppType, directory: string): void {

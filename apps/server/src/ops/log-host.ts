@@ -1,4 +1,4 @@
-/** What the host tells of its toolkits, as lines of the log. What somebody has to mend is a warning. */
+/** Logs host events of toolkits. Events that need a fix are warnings. */
 import type { HostServices } from '@loadout/core/services'
 import type { Log } from './log.ts'
 
@@ -11,7 +11,7 @@ export function logHost(host: HostServices, log: Log): void {
     const isWhole = missing.length + failed.length + dropped.length + warnings.length === 0
     log[isWhole ? 'info' : 'warn'](resolution, 'toolkits resolved')
   })
-  // A server's own words stay with its owner: the code says what kind of failure it is.
+  // Error text of a server is visible to its owner only, so the log has just the code.
   host.events.on('state-changed', ({ userId, toolkit, uscoId, state }) => {
     if (state.status === 'error') log.warn({ userId, toolkit, uscoId, code: state.code }, 'a server failed')
   })

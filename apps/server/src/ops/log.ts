@@ -1,6 +1,6 @@
 /**
- * Structured logs. A line has the path and never the query, headers or body: those are where secrets travel. What is written
- * while a request is served, however deep, has its id. What looks like one of our keys leaves no line.
+ * Structured logs. Entries have the path, never query, headers or body, and the request id of the request that is
+ * being served. Secret fields and API keys are redacted.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { HostError } from '@loadout/core'
@@ -11,7 +11,7 @@ import pino from 'pino'
 import type { Env } from '../http/env.ts'
 
 export interface Log extends Pick<pino.Logger, 'info' | 'warn' | 'error' | 'debug'> {
-  /** Every line that this work writes has these fields. */
+  /** Adds the fields to every entry that `work` writes. */
   within?<T>(fields: LogFields, work: () => T): T
 }
 
@@ -51,7 +51,7 @@ export function createLog(level: string, destination: pino.DestinationStream = p
       base: null,
       formatters: { log: (fields) => redactFields(fields, 0) },
       serializers: { err: plainError, cause: plainError },
-      // A new one each time, because the line's own fields are put into it.
+      // A new object each time, because pino adds the entry's fields to it.
       mixin: () => ({ ...ambient.getStore() }),
       hooks: { streamWrite: (line) => line.replace(KEYS, REDACTED) },
     },
@@ -60,7 +60,7 @@ export function createLog(level: string, destination: pino.DestinationStream = p
   return Object.assign(logger, { within: <T>(fields: LogFields, work: () => T) => ambient.run(fields, work) })
 }
 
-/** pino's own censor knows paths of a fixed depth, and costs ten times what the rest of a line does. */
+/** Redacts secret fields at any depth. pino's own redaction needs fixed paths and is about ten times slower. */
 function redactFields(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
   const redacted: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields))
@@ -70,18 +70,18 @@ function redactFields(fields: Record<string, unknown>, depth: number): Record<st
 }
 
 function redactValue(value: unknown, depth: number): unknown {
-  // Errors have a serializer of their own.
+  // Errors have their own serializer.
   if (typeof value !== 'object' || value === null || value instanceof Error || value instanceof Date) return value
   if (depth >= MAX_DEPTH) return REDACTED
   if (Array.isArray(value)) return value.map((item) => redactValue(item, depth + 1))
   return redactFields(value as Record<string, unknown>, depth)
 }
 
-// Messages of foreign errors can quote what they failed on; their kind and place are enough to find them.
+// Messages of third-party errors can quote secrets, so only name, code and stack are logged.
 function plainError(error: unknown): unknown {
   if (!(error instanceof Error)) return undefined
   const code = Reflect.get(error, 'code')
-  // Our own errors are written without secrets; their words may be kept.
+  // A `HostError` message contains no secrets.
   const messageField = HostError.is(error) ? { message: error.message } : {}
   return { name: error.name, ...(typeof code === 'string' ? { code } : {}), ...messageField, stack: frames(error) }
 }
@@ -118,9 +118,9 @@ function traceIdOf(at: Env['Variables']['trace']): { traceId?: string } {
   return span && isSpanContextValid(span) ? { traceId: span.traceId } : {}
 }
 
-/** A line for every call: which, how it ended and how long it took; not what it was about. */
+/** Logs every call with its outcome and duration, without its arguments. */
 export const callLog =
   (log: Log) =>
   ({ ms, traceId, ...call }: CallMeasurement): void =>
-    // The request's own trace is not written over by none.
+    // Keeps the request's trace id if the call has none.
     log.info({ ...call, ...(traceId === undefined ? {} : { traceId }), ms: tenths(ms) }, 'call')

@@ -1,10 +1,10 @@
-/** What commands of users may be: the operator's templates from a file, and where their sandbox keeps packages. */
+/** Stdio settings: template file and sandbox folder. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HostError } from '@loadout/core'
 import { parse, parseJson, type StdioTemplate, stdioTemplates } from '@loadout/core/schema'
 
-/** The templates of the file, or `config-invalid` with the place in it that is wrong. */
+/** Reads the template file; throws `config-invalid` with the path of the error. */
 export function readTemplates(path: string | undefined): StdioTemplate[] {
   if (path === undefined) return []
   try {
@@ -18,6 +18,6 @@ export function readTemplates(path: string | undefined): StdioTemplate[] {
   }
 }
 
-/** In a sandbox of a root host another user runs, who does not get into the data folder. */
+/** Under root, sandboxes run as another user, who cannot read the data folder. */
 export const sandboxDir = (configured: string | undefined, dataDir: string): string =>
   configured ?? (process.getuid?.() === 0 ? '/var/cache/loadout/packages' : join(dataDir, 'packages'))

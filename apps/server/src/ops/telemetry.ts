@@ -1,6 +1,6 @@
 /**
- * The SDK behind the host's telemetry: metrics for whoever asks `/metrics`, and traces to a collector where one is set.
- * Providers are handed to the host and registered nowhere, so that two servers in one process count each for itself.
+ * OpenTelemetry SDK setup: metrics for `/metrics`, and traces if a collector is set. Providers are not registered
+ * globally, so that two servers in one process count separately.
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
@@ -14,9 +14,9 @@ import { type Log, silentLog } from './log.ts'
 
 export interface ServerTelemetry {
   meter: Meter
-  /** Where traces are sent; without a collector nothing is traced. */
+  /** Undefined without a collector. */
   tracer: Tracer | undefined
-  /** All metrics, in Prometheus' text format. */
+  /** All metrics in Prometheus text format. */
   metrics(): Promise<string>
   close(): Promise<void>
 }
@@ -46,19 +46,19 @@ export async function openTelemetry(
     async close() {
       stopWatching()
       const stopped = Promise.allSettled([meters.shutdown(), traces?.shutdown()])
-      // A collector that is gone must not keep a server from stopping.
+      // An unreachable collector must not delay shutdown.
       await Promise.race([stopped, setTimeout(STOP_WITHIN_MS, undefined, { ref: false })])
     },
   }
 }
 
-/** Collects when it is asked to. */
+/** Collects on demand. */
 class ScrapeReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
 }
 
-/** Loaded only where it is wanted: most servers have no collector. */
+/** Loaded only with a collector. */
 async function openTraces(endpoint: string, { resource, log }: { resource: Resource; log: Log }) {
   const [{ BatchSpanProcessor, TracerProvider }, { OTLPTraceExporter }] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
@@ -69,7 +69,7 @@ async function openTraces(endpoint: string, { resource, log }: { resource: Resou
   return new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] })
 }
 
-/** A collector that does not answer is told once, and once more when it does again. */
+/** Logs the first failed export and the recovery, not each failure. */
 function tellFailures(exporter: SpanExporter, log: Log): SpanExporter {
   let isFailing = false
   return {
@@ -86,7 +86,7 @@ function tellFailures(exporter: SpanExporter, log: Log): SpanExporter {
   }
 }
 
-/** How late the event loop is, by OpenTelemetry's names for Node. Each look starts anew. */
+/** Event loop delay by OpenTelemetry's Node metric names, reset with each collection. */
 function watchEventLoop(meter: Meter): () => void {
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   lag.enable()
@@ -99,7 +99,7 @@ function watchEventLoop(meter: Meter): () => void {
   let last = performance.eventLoopUtilization()
   const observed = [mean, p99, max, busy]
   const observe: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
-    // What is measured includes the resolution itself.
+    // The histogram includes its own resolution.
     const seconds = (nanoseconds: number) =>
       lag.count === 0 ? 0 : Math.max(0, nanoseconds / NANOSECONDS - LAG_RESOLUTION_MS / 1000)
     result.observe(mean, seconds(lag.mean))

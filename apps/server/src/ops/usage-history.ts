@@ -1,4 +1,4 @@
-/** Calls over time, counted from a user's own lines of the log. Bounded: of very many lines, the newest are looked at. */
+/** Counts a user's calls over time from their audit entries, at most the newest 50,000. */
 import type { Audit, AuditView } from '@loadout/core/services'
 
 export const RANGES = ['1h', '24h', '7d', '30d'] as const
@@ -22,7 +22,7 @@ const REFUSED = new Set(['denied', 'limited', 'sign-in-needed'])
 export interface HistoryInput {
   userId: string
   range: Range
-  /** Only of this tool. */
+  /** Only this tool. */
   ref?: string | undefined
   /** @default now */
   now?: Date
@@ -41,7 +41,7 @@ export async function usageHistory(audit: Pick<Audit, 'list'>, { userId, range, 
   do {
     const page = await audit.list({ userId }, filter, { limit: PAGE, cursor })
     for (const entry of page.items) {
-      // A call has two lines where a server may have seen it; it is counted by the one that tells how it ended.
+      // A call can have two entries; the `started` entry is skipped.
       if (entry.outcome === 'started') continue
       const bucket = buckets[Math.floor((new Date(entry.at).getTime() - start) / bucketMs)]
       for (const tally of [bucket, total, tallyOf(tools, entry.ref ?? '')]) tally?.add(entry)
@@ -99,6 +99,6 @@ class Tally {
   }
 }
 
-/** The nearest rank: a value that was measured. */
+/** Nearest-rank percentile, which is always a measured value. */
 const percentile = (sorted: readonly number[], share: number): number | undefined =>
   sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]

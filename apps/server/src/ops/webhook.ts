@@ -1,6 +1,6 @@
 /**
- * Tells the app of what waits for a person: one POST each, signed, tried a few times. The body has what the approval shows,
- * whose secrets are masked already; nothing waits for it, and what cannot be told is logged.
+ * Posts approval requests to the app's webhook: signed, with retries, in the background. Secrets in the body are
+ * masked, and failures are logged.
  */
 import { createHmac } from 'node:crypto'
 import type { HostEvent } from '@loadout/core'
@@ -15,7 +15,7 @@ export interface WebhookOptions {
   secret?: string | undefined
   proxy?: Config['proxy']
   certificates?: string | undefined
-  /** How long to wait before each further try. @default [1000, 5000, 30_000] */
+  /** Wait before each retry in ms. @default [1000, 5000, 30_000] */
   waitMs?: readonly number[]
 }
 

@@ -1,4 +1,4 @@
-/** Calls: waited for, followed as a stream, or left to go on behind and asked for later. */
+/** Call routes: waiting, streaming or in the background. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { policyRules } from '@loadout/core/schema'
 import type { CallRequest, HostServices } from '@loadout/core/services'
@@ -116,7 +116,7 @@ const readResult = createRoute({
   },
 })
 
-/** A problem of a call says of which: it can be asked for later. */
+/** Adds the call id to problem documents, so that the call can be read later. */
 const withCallId: MiddlewareHandler<Env> = async (c, next) => {
   await next()
   const { callId } = c.var
@@ -154,11 +154,11 @@ export function callRoutes(host: HostServices) {
           )
         return respond(c, wait ? await settled(recorded.running) : { callId, status: 'running' as const })
       }
-      // Somebody who goes away while waiting has cancelled.
-      const { running, persist: kept } = host.records.startWaited({ ...request, signal })
+      // Closing the request cancels the call.
+      const { running, persist } = host.records.startWaited({ ...request, signal })
       c.set('callId', running.callId)
       const answer = await settled(running)
-      if (isPending(answer)) await kept()
+      if (isPending(answer)) await persist()
       return respond(c, answer)
     })
     .openapi(show, async (c) => {

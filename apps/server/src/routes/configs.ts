@@ -1,4 +1,4 @@
-/** Source 003's routes: a config with its type, its introspection, and the tools of all configs by name. */
+/** Config routes of source 003: typed configs, introspection, and tools of all configs by name. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { configType, toolManifest } from '@loadout/core/schema'
@@ -100,7 +100,7 @@ export function configRoutes(host: HostServices) {
         configType: config_type,
       }
       const { stored, warnings } = await host.toolkits.register(record, { tier: 'user', userId }, options)
-      // Behind: the caller asks for the outcome when they want it.
+      // In the background; the caller reads the result later.
       if (stored.enabled) host.catalog.introspect(stored, userId).catch(() => {})
       return c.json({ usco_id: stored.uscoId, ...(warnings.length > 0 ? { warnings } : {}) }, 200)
     })
@@ -108,7 +108,7 @@ export function configRoutes(host: HostServices) {
       const { userId } = c.var.principal
       const { uscoId, name, config_json } = c.req.valid('json')
       const [changed] = uscoId === undefined ? [] : await own(userId, uscoId)
-      // Its tools are named by the id that it has, whatever it is called now.
+      // Tools are named by the stored id, even after a rename.
       const record = { ...config_json, name, id: changed?.toolkit.id }
       try {
         const warnings = await host.toolkits.check(record, { tier: 'user', userId })
@@ -127,7 +127,7 @@ export function configRoutes(host: HostServices) {
       const [stored] = await own(userId, c.req.valid('json').uscoId)
       if (!stored?.enabled)
         throw new HostError('forbidden', { detail: 'This config is switched off.', action: 'Switch it on first.' })
-      // Asked for by a person: what failed before is tried again now.
+      // A user's request resets the circuit breaker.
       await host.connections.reset(stored.uscoId, userId)
       return c.json({ tools: await host.catalog.introspect(stored, userId) }, 200)
     })

@@ -22,10 +22,10 @@ const events = createRoute({
   },
 })
 
-/** What may have ended who somebody is: their session, their key, themselves. */
+/** A change in these collections can end a session. */
 const AUTH_COLLECTIONS: ReadonlySet<string> = new Set(['sessions', 'apiKeys', 'users'])
 
-/** `isStill`: whether a request is still of who it was of; a stream that is not ends. */
+/** `isStill` re-authenticates the request; a stream that no longer authenticates ends. */
 export function eventRoutes(host: HostServices, stopping: AbortSignal, isStill: IsStill) {
   return new OpenAPIHono<Env>().openapi(events, (c) => {
     const { userId, role } = c.var.principal
@@ -40,7 +40,7 @@ export function eventRoutes(host: HostServices, stopping: AbortSignal, isStill: 
       const stop = host.events.on((event) => {
         if (event.userId !== userId && event.userId !== APP_OWNER) return
         if (event.type === 'stored-changed' && AUTH_COLLECTIONS.has(event.collection)) void checkAccess()
-        // What is wrong with the operator's files is the operator's to know.
+        // Source problems concern operators only.
         if (event.type === 'source-broken' && role !== 'operator') return
         queue.add(withoutActor(event))
         wake()
@@ -70,14 +70,17 @@ export function eventRoutes(host: HostServices, stopping: AbortSignal, isStill: 
   })
 }
 
-/** Which operator did it is for the log. */
+/** The acting operator is visible only in the audit log. */
 function withoutActor(event: HostEvent): HostEvent {
   if (!('actor' in event)) return event
   const { actor: _, ...rest } = event
   return rest
 }
 
-/** Who does not read fast enough is told to look anew, once, in place of what was lost; the same change is told once. */
+/**
+ * Event queue of one stream. A reader that is too slow gets one `behind` event instead of the lost ones; repeated
+ * changes of one collection are merged.
+ */
 function createEventQueue() {
   let events: Array<HostEvent | { type: 'behind' }> = []
   const stored = new Set<string>()

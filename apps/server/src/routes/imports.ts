@@ -1,4 +1,4 @@
-/** Configs of other apps, in and out. */
+/** Import and export routes for configs of other apps. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { exportToolkits } from '@loadout/core'
 import { exportedConfig, exportFormat, importOptions, importReport, parse } from '@loadout/core/schema'
@@ -7,7 +7,7 @@ import type { Env } from '../http/env.ts'
 import { json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
 
-/** The body is read by the library's own reader; here it is only said to be an object. */
+/** The library parses the body; the schema only requires an object. */
 const importBody = z.record(z.string(), z.unknown()).openapi('ImportInput', {
   description:
     'A config as it is (`{ mcpServers }`, `{ servers, inputs? }`, servers by name, or one server), or `{ config | text, values?, preview?, only? }`. `text` is JSON with comments and trailing commas; `values` are those of inputs, by name; `only` names the entries that are meant.',
@@ -62,13 +62,13 @@ const wrapped = importOptions.extend({
 })
 const beside = wrapped.pick({ values: true, preview: true, only: true })
 
-/** A config with options around it, with options beside it, or alone. */
+/** Accepts a config with options around it, beside it, or none. */
 function readBody(body: Record<string, unknown>) {
   if (typeof body.text === 'string' || body.config !== undefined) {
     const { config, text, preview = false, ...options } = parse(wrapped, body)
     return { source: text ?? config, preview, options }
   }
-  // In a bare map these are names like any other.
+  // In a bare server map, `values`, `only` and `preview` are server names.
   if (body.mcpServers === undefined && body.servers === undefined) return { source: body, preview: false, options: {} }
   const { values, only, preview, ...source } = body
   const { preview: isPreview = false, ...options } = parse(beside, { values, only, preview })
@@ -77,13 +77,16 @@ function readBody(body: Record<string, unknown>) {
 
 const AT_ONCE = 4
 
-/** Looks at what was imported, a few at a time: a large config must not start all of its servers in one moment. */
+/**
+ * Discovers imported servers in the background, four at a time, so that a large config does not start all of them at
+ * once.
+ */
 async function discoverInBackground(host: HostServices, userId: string, { entries }: ImportReport): Promise<void> {
   const ids = entries.flatMap(({ id, status }) => (id && (status === 'added' || status === 'updated') ? [id] : []))
   const worker = async () => {
     for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
       const stored = await host.toolkits.find(userId, id)
-      // A failure is in the state of the toolkit.
+      // A failure is part of the toolkit's state.
       if (stored.enabled) await host.catalog.introspect(stored, userId).catch(() => {})
     }
   }

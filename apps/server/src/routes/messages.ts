@@ -1,6 +1,6 @@
 /**
- * The chat of a thread. An answer streams as the AI SDK's UI messages, with what was selected, what waits for a person and what it
- * cost as data parts; who leaves the stream gives it up. The thread has the history, whatever a client sends.
+ * Chat routes of a thread. A response streams as AI SDK UI messages with data parts for selection, approvals and
+ * usage; closing the stream cancels it. The stored history counts, whatever messages a client sends.
  */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
@@ -84,7 +84,7 @@ export function messageRoutes(host: HostServices, models: Models, stopping: Abor
       if (!parts && !again) throw emptyMessage()
       const opened = await models.open(userId, model, { threadId })
       const tools = host.thread({ userId, threadId }, { mustExist: true })
-      // Loaded with the first that is said: who only looks at tools needs none of it.
+      // Loaded on first use.
       const { streamChat } = await import('@loadout/core/agents')
       const response = await streamChat({
         userId,
@@ -110,7 +110,7 @@ export function messageRoutes(host: HostServices, models: Models, stopping: Abor
     .openapi(list, async (c) => {
       const { cursor, limit: pageSize } = c.req.valid('query')
       const { id } = c.req.valid('param')
-      // One more than asked for tells whether there is a next page.
+      // One extra row shows whether there is a next page.
       const found = await host.messages.list(c.var.principal.userId, id, { after: cursor, limit: pageSize + 1 })
       const items = found.slice(0, pageSize)
       const last = found.length > pageSize ? items.at(-1) : undefined

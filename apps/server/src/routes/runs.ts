@@ -1,4 +1,4 @@
-/** Programs of threads, and what runs did. What is not the caller's does not exist. */
+/** Routes of programs and runs. Runs of other users give 404. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { programInput, runView } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
@@ -78,7 +78,7 @@ export function runRoutes(host: HostServices) {
     })
     .openapi(list, async (c) => {
       const { limit, ...query } = c.req.valid('query')
-      // One more than asked for tells whether there is a next page.
+      // One extra row shows whether there is a next page.
       const found = await host.runs.list(c.var.principal.userId, { ...query, limit: limit + 1 })
       const items = found.slice(0, limit)
       const last = found.length > limit ? items.at(-1) : undefined

@@ -1,9 +1,8 @@
-/** What a model gets with a prompt, and what a thread has loaded. What is not the caller's does not exist. */
+/** Tool selection and loaded tools of a thread. Threads of other users give 404. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Selection } from '@loadout/core'
-import type { SelectedTool } from '@loadout/core/services'
 import { activationRef, resolveInput, selection as selectionSchema, toolManifest } from '@loadout/core/schema'
-import type { HostServices, Thread } from '@loadout/core/services'
+import type { HostServices, SelectedTool, Thread } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
 import { idParam, json, jsonBodyOf } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -26,7 +25,7 @@ const selection = z
   .object({
     ...selectionFields,
     tools: z.array(selected),
-    /** How many more can be found. */
+    /** How many more tools can be found. */
     deferred: z.number(),
   })
   .openapi('Selection')
@@ -67,12 +66,12 @@ const unload = createRoute({
   method: 'delete',
   ...loadedPath,
   summary: 'Unload one tool, or all',
-  // A name that is not "ref" would unload all.
+  // A misspelled parameter would otherwise unload all tools.
   request: { params: idParam, query: z.strictObject({ ref: z.string().min(1).max(400).optional() }) },
 })
 
 export function selectionRoutes(host: HostServices) {
-  /** A thread of the caller, or 404. */
+  /** Returns a thread of the caller, or 404. */
   const own = async (userId: string, id: string): Promise<Thread> => {
     await host.threads.get(userId, id)
     return host.thread({ userId, threadId: id }, { mustExist: true })

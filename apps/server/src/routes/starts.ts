@@ -1,4 +1,4 @@
-/** Starts of servers: they can be cancelled. */
+/** Cancels server starts. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import type { HostServices } from '@loadout/core/services'
 import type { Env } from '../http/env.ts'
@@ -19,7 +19,7 @@ export function startRoutes(host: HostServices) {
   return new OpenAPIHono<Env>().openapi(cancel, async (c) => {
     const { userId } = c.var.principal
     const stored = await host.toolkits.find(userId, c.req.valid('param').id)
-    // A start that all users share is the operator's to cancel.
+    // Only operators may cancel a start that all users share.
     if (stored.tier === 'app' && stored.toolkit.shared) assertOperator(c.var.principal)
     await host.connections.cancel(stored, userId)
     return c.json(await host.views.one(userId, stored.uscoId), 200)

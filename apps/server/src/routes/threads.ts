@@ -1,4 +1,4 @@
-/** Conversations and what they carry. What is not the caller's does not exist. */
+/** Thread routes: threads, activations and loadouts. Threads of other users give 404. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import {
   activationRef,
@@ -59,9 +59,9 @@ const explained = z
 
 const listed = z.object({
   items: z.array(activation),
-  /** Whether nothing but what is switched on here is carried. */
+  /** Whether only refs that are turned on here are available. */
   exclusive: z.boolean(),
-  /** Names the servers that a cap leaves out. */
+  /** Names the servers that exceed the limit. */
   warnings: z.array(z.string()).optional(),
 })
 // A comma inside braces belongs to a glob.
@@ -170,7 +170,7 @@ const explain = createRoute({
 })
 
 export function threadRoutes(host: HostServices) {
-  /** A thread of the caller, or 404. */
+  /** Returns a thread of the caller, or 404. */
   const own = async (userId: string, id: string): Promise<Thread> => {
     await host.threads.get(userId, id)
     return host.thread({ userId, threadId: id }, { mustExist: true })
@@ -190,7 +190,7 @@ export function threadRoutes(host: HostServices) {
     })
     .openapi(list, async (c) => {
       const { cursor, limit } = c.req.valid('query')
-      // One more than asked for tells whether there is a next page.
+      // One extra row shows whether there is a next page.
       const found = await host.threads.list(c.var.principal.userId, { after: cursor, limit: limit + 1 })
       const items = found.slice(0, limit).map(view)
       const last = found.length > limit ? items.at(-1) : undefined

@@ -1,13 +1,13 @@
 /**
- * Single tools switched by and for their user alone, whoever provides them. Off is a word at the user's tier; on takes it back, and is
- * said itself only where a wider word of the same user would still keep the tool off. What the operator switched off stays off.
+ * Turns single tools on or off for one user. Off is an activation of the user; on removes it, and adds an activation
+ * only if a wider one of the user keeps the tool off. Tools that the operator turned off stay off.
  */
 import { HostError } from '@loadout/core'
 import type { HostServices, StoredToolkit } from '@loadout/core/services'
 
 export type Switches = Readonly<Record<string, boolean>>
 
-/** The pattern that means this name alone, also where it holds what a glob would read. */
+/** Escapes a tool name, so that it matches only itself in a glob. */
 const patternOf = (name: string): string => name.replace(/[*?[]/g, '[$&]').replaceAll('{', '?')
 
 export async function switchTools(
@@ -29,7 +29,7 @@ export async function switchTools(
   if (rules.length > 0) await host.activations.set({ userId }, rules)
 }
 
-/** Those that a wider word of the user keeps off. */
+/** Tools that a wider activation of the user keeps off. */
 async function stillOff({ loadouts }: Pick<HostServices, 'loadouts'>, userId: string, { uscoId }: StoredToolkit) {
   const { entries } = await loadouts.resolve({ userId }, { background: true })
   const own = entries.filter(

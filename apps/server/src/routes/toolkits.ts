@@ -17,7 +17,7 @@ const listed = named(listedToolkit, 'ListedToolkit')
 const SPELLINGS =
   'A server record: `{ name, command, args?, env?, cwd?, hosts? }`, `{ name, template, values? }`, `{ name, url, headers?, auth? }` or `{ name, tools }`; every spelling of the transport is read.'
 
-/** The body is read by the library's own reader, which knows all spellings; here it is only said to be an object. */
+/** The library parses all spellings of a record; the schema only requires an object. */
 const toolkitBody = z.record(z.string(), z.unknown()).openapi('ToolkitInput', {
   description: SPELLINGS,
   example: { name: 'filesystem', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] },
@@ -121,7 +121,7 @@ const output = createRoute({
 })
 
 export function toolkitRoutes(host: HostServices) {
-  /** Looks at the server; a failure is in the state of the view, because the record is saved all the same. */
+  /** Discovers the tools. A failure is part of the view's state, because the record is saved either way. */
   const viewAfterDiscovery = async (userId: string, stored: StoredToolkit) => {
     if (stored.enabled) await host.catalog.introspect(stored, userId).catch(() => {})
     return host.views.one(userId, stored.uscoId)
@@ -193,7 +193,7 @@ export function toolkitRoutes(host: HostServices) {
 
 function outputOf(host: HostServices, stored: StoredToolkit, userId: string): z.infer<typeof serverOutput> {
   const own = host.connections.outputOf(stored, userId)
-  // Who looks at the app's servers for the app has a connection of its own.
+  // Discovery of an app toolkit uses a connection of its own.
   const { running, lines } = own.lines.length > 0 ? own : host.connections.outputOf(stored, stored.userId)
   return { running, items: lines.map((entry) => ('at' in entry ? { ...entry, at: entry.at.toISOString() } : entry)) }
 }

@@ -1,4 +1,4 @@
-/** Which tools fit: exactly as a model would find them. And of each, whether it is carried, and why. */
+/** Tool search, as a model uses it, and explanations of tool availability. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { reason as reasonSchema, tier } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
@@ -13,7 +13,7 @@ const found = z
     toolkit: z.string(),
     name: z.string(),
     description: z.string().optional(),
-    /** About what its definition costs in a model's context. */
+    /** Approximate tokens of the definition in a model's context. */
     tokens: z.number(),
     score: z.number(),
     reasons: z.array(z.string()),
@@ -97,7 +97,7 @@ const declaration = createRoute({
 
 export function toolRoutes(host: HostServices) {
   const tools = new OpenAPIHono<Env>().openapi(explain, async (c) => {
-    // What is known already: who looks at a page waits for no server.
+    // Uses cached tools, so that the response waits for no server.
     const { entries } = await host.loadouts.resolve({ userId: c.var.principal.userId }, { background: true })
     const items = entries.map(({ ref, modelName, tier, tokens, included, reasons }) => ({
       ref,
@@ -112,7 +112,7 @@ export function toolRoutes(host: HostServices) {
   const searched = tools.openapi(search, async (c) => {
     const { q, strategy, limit, threadId } = c.req.valid('query')
     const { userId } = c.get('principal')
-    // A thread that is not the caller's does not exist.
+    // Threads of other users give 404.
     if (threadId !== undefined) await host.threads.get(userId, threadId)
     const answer = await host.search({ userId, threadId }, q, { strategy, limit })
     const tools = answer.tools.map(({ entry, ref, score, reasons }) => ({

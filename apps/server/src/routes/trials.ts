@@ -1,4 +1,4 @@
-/** A try of a custom toolkit before it is saved: one call of one tool, by the rules of every call. */
+/** Test run of one tool of an unsaved custom toolkit, under the same rules as every call. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import type { HostServices, Trial } from '@loadout/core/services'
@@ -58,7 +58,7 @@ export function trialRoutes(host: HostServices) {
   return new OpenAPIHono<Env>().openapi(tryTool, async (c) => {
     const { userId, scopes } = c.var.principal
     const { name, config_json, threadId, ...trialInput } = c.req.valid('json')
-    // It is both: a toolkit that is written, and a call; and to allow one is to answer for a person.
+    // A trial needs `call`, and `approve` if it allows itself.
     for (const scope of trialInput.allow ? (['call', 'approve'] as const) : (['call'] as const))
       if (!scopes.includes(scope))
         throw new HostError('forbidden', { detail: `The API key lacks the scope "${scope}".` })

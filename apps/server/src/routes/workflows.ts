@@ -1,4 +1,4 @@
-/** Workflows: stored with their versions, checked, and invoked. What is not the caller's does not exist. */
+/** Workflow routes: versions, validation, preflight check and runs. Workflows of other users give 404. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError, type RunView } from '@loadout/core'
 import { policyRules, runView, workflowView } from '@loadout/core/schema'
@@ -11,7 +11,7 @@ import { streamRun } from '../http/run-stream.ts'
 
 const workflow = named(workflowView, 'Workflow')
 const workflowResponses = { 200: json(workflow, 'The workflow'), ...problemResponses }
-/** Read by the library, which tells every problem of it at once. */
+/** The library parses the definition and reports all problems at once. */
 const definition = z
   .record(z.string(), z.unknown())
   .openapi('WorkflowDefinition', { description: 'As `definition` of a Workflow: name, input, nodes, output' })
@@ -192,7 +192,7 @@ function storedRoutes(host: HostServices) {
   return new OpenAPIHono<Env>()
     .openapi(list, async (c) => {
       const { cursor, limit } = c.req.valid('query')
-      // One more than asked for tells whether there is a next page.
+      // One extra row shows whether there is a next page.
       const found = await workflows.list(c.var.principal.userId, { cursor, limit: limit + 1 })
       const items = found.slice(0, limit)
       const last = found.length > limit ? items.at(-1) : undefined
@@ -271,7 +271,7 @@ async function answer(
   const started = await start()
   const { signal } = c.req.raw
   const run = waits ? await host.runs.settled(c.var.principal.userId, started.id, { signal }) : started
-  // What was not even begun is a problem, with the run that says so.
+  // A failed preflight check gives a problem document with the run.
   if (run.error?.code === 'preflight-failed') return refused(c, run)
   return c.json(invocationOf(run), OVER.has(run.status) ? 200 : 202)
 }

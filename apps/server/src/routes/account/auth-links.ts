@@ -1,4 +1,4 @@
-/** Links that let somebody in once: the first operator, who is invited, who forgot; and the way by a provider. */
+/** Routes of one-time links (setup, invitation, password reset) and of OIDC sign-in. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import type { Context } from 'hono'
@@ -120,7 +120,7 @@ function oidcOf(deps: AuthDeps) {
   })
 }
 
-/** Who looks at it in a browser reads it on the sign-in page. */
+/** A browser is redirected to the sign-in page with the problem code. */
 function backToSignIn(c: Context<Env>, error: unknown): { url: string; cookies: string[] } {
   if (!HostError.is(error) || !c.req.header('accept')?.includes('text/html')) throw error
   return { url: `/sign-in?problem=${error.code}`, cookies: [] }

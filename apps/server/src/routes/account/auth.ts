@@ -1,6 +1,6 @@
 /**
- * Who is signed in, coming in and going out. These answer without a session; what needs one asks for it itself. Where an app has
- * an `authenticate` of its own there is nothing here but the answer to who somebody is.
+ * Session routes: current user, sign-in and sign-out. They work without a session and check for one where needed. With
+ * a custom `authenticate` only `GET /auth/session` has a result.
  */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
@@ -21,7 +21,7 @@ export interface AuthDeps {
   authenticate: Authenticate
   mode: 'local' | 'multi-user'
   publicUrl: string | undefined
-  /** How many proxies of the operator stand before the server. */
+  /** Number of reverse proxies before the server. */
   proxies: number
 }
 
@@ -181,7 +181,7 @@ async function signedInOf(c: Context<Env>, deps: AuthDeps): Promise<SignedIn> {
   return found
 }
 
-/** Somebody who came in: their cookies, and who they are. */
+/** Sets the session cookies and returns the user. */
 export function welcome(c: Context<Env>, { user, cookies }: Entered) {
   for (const cookie of cookies) setCookie(c, cookie)
   noStore(c)
@@ -197,7 +197,7 @@ const viewOf = ({ userId: id, name, email: userEmail, role }: UserRow) => ({
 
 const stateOf = ({ user, expiresAt }: SignedIn) => ({ user: viewOf(user), expiresAt: expiresAt.toISOString() })
 
-/** The local user, whoever has a key, and whomever an app's own `authenticate` knows. */
+/** The local user, the user of an API key, or the user of a custom `authenticate`. */
 async function otherUser(c: Context<Env>, authenticate: Authenticate): Promise<z.infer<typeof signedInUser> | null> {
   const found = await authenticate(c.req.raw)
   if (!found) return null
@@ -207,5 +207,5 @@ async function otherUser(c: Context<Env>, authenticate: Authenticate): Promise<z
 
 export const setCookie = (c: Context<Env>, cookie: string) => c.header('set-cookie', cookie, { append: true })
 
-/** Who somebody is stays out of every cache. */
+/** Responses about a user are never cached. */
 export const noStore = (c: Context<Env>) => c.header('cache-control', 'no-store')

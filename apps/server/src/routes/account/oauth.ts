@@ -1,10 +1,8 @@
 /**
- * Sign-in to servers of others: a link for its user, the page that people come back to, and the way out again.
- *
- * The page is public, because who comes back may be on another device than the one that asked. Whose link it is, its state
- * says; that the person is that user, a session says, or the cookie of the browser that asked, or the person themselves,
- * after being shown whose account it is. So nobody is led to sign in for somebody else: what the person says is a form of that
- * page with a word that only its browser has, which no address and no other page can bring.
+ * OAuth sign-in to third-party servers: start link, callback page and disconnect.
+ * The callback page is public, because the user may finish on another device. The state names the user. The visitor
+ * must be that user: by session, by the cookie of the browser that started, or by confirming a form with a token that
+ * only that browser has. This prevents login CSRF: nobody can be led to sign in for another user.
  */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
@@ -48,7 +46,7 @@ const disconnect = createRoute({
   responses: { 200: json(z.object({ revoked: z.boolean() }), 'Forgotten'), ...problemResponses },
 })
 
-/** What the person brings back. */
+/** Parameters of the authorization response. */
 const returned = z.object({
   state: z.string().max(500).default(''),
   code: z.string().max(8192).optional(),
@@ -98,7 +96,7 @@ export function oauthRoutes(host: HostServices) {
     })
 }
 
-/** What is reached without a key: mounted before the doors that ask for one, and for JSON. */
+/** Routes without a key, mounted before the authentication and JSON middleware. */
 export function oauthPages(host: HostServices, authenticate: Authenticate, people?: Pick<UserAdmin, 'find'>) {
   const pages = new OpenAPIHono<Env>()
   const finish = async (c: Context<Env>, params: z.infer<typeof returned>, userId: string | undefined) => {
@@ -153,7 +151,7 @@ export function oauthPages(host: HostServices, authenticate: Authenticate, peopl
   return pages
 }
 
-/** People are shown a page, whatever the address has in it. */
+/** Invalid input gives an HTML page. */
 function onlyValid(result: { success: boolean }, c: Context<Env>) {
   return result.success ? undefined : invalidLink(c)
 }
@@ -172,7 +170,7 @@ function refuse(c: Context, thrown: unknown) {
   return c.html(failedPage(HostError.from(thrown)), 400)
 }
 
-/** Addresses with codes in them are nobody's business. */
+/** URLs with authorization codes must not be cached or sent as referrer. */
 function noStore(c: Context): void {
   c.header('referrer-policy', 'no-referrer')
   c.header('cache-control', 'no-store')
@@ -186,7 +184,7 @@ function remember(c: Context<Env>, cookie: { name: string; value: string; sameSi
 
 const newConfirmToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
 
-/** A key that is not right is no key: the link still has to be the holder's own. */
+/** An invalid key counts as no key: the visitor must then confirm the link. */
 async function principalOf(c: Context<Env>, authenticate: Authenticate): Promise<string | undefined> {
   try {
     return (await authenticate(c.req.raw))?.userId

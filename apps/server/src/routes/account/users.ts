@@ -145,7 +145,7 @@ export function userRoutes(host: HostServices, signIn?: SignIn) {
       const { id } = c.req.valid('param')
       await signIn?.people.stopOperating(id)
       const gone = await host.users.remove(id)
-      // Who went is not named: that would keep them.
+      // The audit entry does not name the removed user.
       await host.audit.record({ userId: c.var.principal.userId, action: 'user_removed', detail: { ...gone } })
       return c.json(gone, 200)
     })

@@ -1,4 +1,4 @@
-/** What belongs to the app. Operators only; what a file or the code defines is read-only here too. */
+/** App routes, for operators only. Toolkits from files or code are read-only here too. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { appConfig, appConfigPatch, type OfferedTemplate, toolkitView } from '@loadout/core/schema'
@@ -77,7 +77,7 @@ const changeConfig = createRoute({
   responses: { 200: json(config, 'As it is now'), ...problemResponses },
 })
 
-/** What the server was started with: shown here, and set where it is started. */
+/** Start settings: read-only here, set in the environment. */
 const startSettings = z
   .object({
     mode: z.enum(['local', 'multi-user']).optional(),
@@ -102,7 +102,7 @@ const startSettings = z
   })
   .openapi('StartSettings')
 export type StartSettings = Partial<Omit<z.infer<typeof startSettings>, 'storage'>> & {
-  /** What users are told of the templates. */
+  /** Templates as users see them. */
   offered?: readonly OfferedTemplate[] | undefined
 }
 const showSettings = createRoute({
@@ -117,7 +117,7 @@ const operatorsOnly: MiddlewareHandler<Env> = async (c, next) => {
   await next()
 }
 
-/** Who changes what is everyone's is in the log. */
+/** Changes to app-wide data record the operator in the audit log. */
 const actorOf = (c: Context<Env>) => ({ actor: c.var.principal.userId })
 const ownerOf = (c: Context<Env>) => ({ tier: 'app' as const, ...actorOf(c) })
 
@@ -127,7 +127,7 @@ export function appRoutes(host: HostServices, { offered: _, ...settings }: Start
     return withWarnings(view, warnings)
   }
   const viewAfterDiscovery = async (stored: StoredToolkit, warnings: string[]) => {
-    // A failure is in the state of the view; the record is saved all the same.
+    // A discovery failure is part of the view's state; the record stays saved.
     if (stored.enabled) await host.catalog.introspect(stored, APP_OWNER).catch(() => {})
     const now = (await host.toolkits.app()).find((item) => item.uscoId === stored.uscoId) ?? stored
     return viewOf(now, warnings)

@@ -1,4 +1,4 @@
-/** The log: a user's own lines, or everyone's for operators; as pages, or as a file that is streamed. */
+/** Audit log routes: own entries, or all entries for operators, as pages or as a streamed file. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { auditView, type Principal } from '@loadout/core/schema'
 import type { AuditFilter, AuditReader, HostServices } from '@loadout/core/services'
@@ -113,14 +113,14 @@ export function auditRoutes(host: HostServices) {
     })
 }
 
-/** Who asks for others must be an operator; that there are such others is not told to anybody else. */
+/** Only operators may read other users' entries; others learn nothing about their existence. */
 function readerOf(caller: Principal, { all, userId }: { all: boolean; userId: string | undefined }): AuditReader {
   if (!all && (userId === undefined || userId === caller.userId)) return { userId: caller.userId }
   assertOperator(caller)
   return { everyone: true }
 }
 
-/** Read only as fast as it is taken. */
+/** Streams with backpressure. */
 function streamOf(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   const encoder = new TextEncoder()

@@ -1,6 +1,6 @@
 /**
- * `GET /metrics`, beside the health routes and not part of the API. Whoever may see it is an operator, or has the one key
- * that is good for nothing else. In local mode that is whoever reaches the loopback port.
+ * `GET /metrics`, outside the API. Allowed for operators, for the metrics key, and for everyone on the loopback port
+ * in local mode.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { HostError } from '@loadout/core'
@@ -10,9 +10,9 @@ import type { Env } from '../../http/env.ts'
 import { type Authenticate, assertOperator } from '../../http/middleware.ts'
 
 export interface MetricsOptions {
-  /** All metrics, in Prometheus' text format. */
+  /** All metrics in Prometheus text format. */
   read(): Promise<string>
-  /** A key that may see the metrics and nothing else. */
+  /** Key for the metrics only. */
   key?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Which models can be asked, and keys for them: one's own, or for operators the app's. A key is written and never read. */
+/** Model routes: available models and write-only keys, of a user or, for operators, of the app. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { MODEL_PROVIDERS, type ModelProvider, type Models } from '@loadout/core/agents/models'
@@ -44,7 +44,7 @@ const clearAppKey = clearing('/app/models/{provider}/key', 'Remove the key for a
 
 interface Change {
   provider: string
-  /** None: it is removed. */
+  /** Undefined removes the key. */
   key?: string
 }
 

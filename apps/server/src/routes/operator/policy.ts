@@ -1,4 +1,4 @@
-/** Who may do what, what was asked and answered, and what was used of the limits. */
+/** Policy routes: approvals, grants, rules, decisions and usage. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { approvalAnswer, approvalStatus, approvalView, policyRules, tier } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
@@ -148,7 +148,7 @@ export function policyRoutes(host: HostServices) {
   const approvals = new OpenAPIHono<Env>()
     .openapi(listApprovals, async (c) => {
       const { status, cursor, limit } = c.req.valid('query')
-      // One more than asked for tells whether there is a next page.
+      // One extra row shows whether there is a next page.
       const found = await host.approvals.list(c.var.principal.userId, { status, cursor, limit: limit + 1 })
       const items = found.slice(0, limit)
       const last = found.length > limit ? items.at(-1) : undefined

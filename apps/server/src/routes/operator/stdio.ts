@@ -1,4 +1,6 @@
-/** Which commands users may bring, for those who bring them. Of a template only what it asks for: its command, its arguments and its environment are the operator's. */
+/**
+ * Stdio policy for users. Templates show only their inputs; command, arguments and environment belong to the operator.
+ */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { offeredTemplate } from '@loadout/core/schema'
 import type { Env } from '../../http/env.ts'
