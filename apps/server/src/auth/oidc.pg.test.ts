@@ -1,4 +1,4 @@
-/** Sign-in by a provider, with two processes on one PostgreSQL. */
+/** OIDC sign-in with two processes on one PostgreSQL. */
 import { postgres } from '@loadout/core/storage/postgres'
 import { afterEach, beforeEach, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'

@@ -1,4 +1,4 @@
-/** Sign-in by a provider, in memory. On PostgreSQL it stands in `oidc.pg.test.ts`. */
+/** OIDC sign-in in memory; `oidc.pg.test.ts` covers PostgreSQL. */
 import { request as httpRequest } from 'node:http'
 import { memory } from '@loadout/core/storage/memory'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -45,7 +45,7 @@ it("OIDC sends every provider request through the operator's proxy", async () =>
   provider.rules.claims = { sub: 'ann', email: 'ann@example.com', email_verified: true, name: 'Ann' }
   expect(await through({ world, provider }, world.browser())).toBe('/tools?q=x')
   const paths = requests.map((line) => line.replace(issuer, ''))
-  // Two processes: each reads the description, the one that is come back to asks for the rest.
+  // Both processes read the metadata; the one that handles the callback makes the other requests.
   expect(paths.sort()).toEqual([
     'GET /.well-known/openid-configuration',
     'GET /.well-known/openid-configuration',

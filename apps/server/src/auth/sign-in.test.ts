@@ -1,4 +1,4 @@
-/** Sign-in, in memory and on PGlite. On PostgreSQL and in real processes it stands in `sign-in.pg.test.ts`. */
+/** Sign-in in memory and on PGlite; `sign-in.pg.test.ts` covers PostgreSQL and real processes. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Storage } from '@loadout/core'
@@ -63,7 +63,7 @@ describe('sign-in on PGlite', () => {
     })
 })
 
-/** PGlite takes seconds to begin; a storage serves all. */
+/** PGlite takes seconds to start, so all tests share one storage. */
 async function empty(storage: Storage): Promise<void> {
   await storage.transaction({ caller: 'sign-in' }, async (tx) => {
     for (const { userId } of await tx.list('users')) await tx.delete('users', userId)

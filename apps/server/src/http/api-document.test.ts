@@ -14,7 +14,7 @@ it('the API reference page lists every route and schema and needs no other file'
   expect(paths.length).toBeGreaterThan(80)
   for (const path of paths) expect(page).toContain(`<code>${path}</code>`)
   for (const name of Object.keys(document.components?.schemas ?? {})) expect(page).toContain(`id="schema-${name}"`)
-  // Links lead to something.
+  // Every link has a target.
   const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target)
   expect([...page.matchAll(/(?:src|href)="(?!#)([^"]+)"/g)].map(([, at]) => at)).toEqual([

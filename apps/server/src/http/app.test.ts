@@ -96,7 +96,7 @@ describe('toolkits over HTTP', () => {
   })
 })
 
-/** Bad input, and what the answer must say. */
+/** Invalid requests and their expected problems. */
 const BAD: Record<
   string,
   { body?: unknown; headers?: Record<string, string>; status: number; code: string; path?: string }

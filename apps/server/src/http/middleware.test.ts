@@ -1,4 +1,4 @@
-/** What a key's scopes open: each scope against a route of each kind. */
+/** API key scopes: each scope against one route of each kind. */
 
 import { KEY_SCOPES, type KeyScope } from '@loadout/core/schema'
 import { createServices } from '@loadout/core/services'
@@ -21,7 +21,7 @@ const ROUTES: Record<string, { body?: unknown; needs: readonly KeyScope[] }> = {
   'POST /api/keys': { body: { name: 'k', scopes: [] }, needs: ['write'] },
   'PATCH /api/preferences': { body: { theme: 'dark' }, needs: ['write'] },
   'DELETE /api/mcp/kit': { needs: ['write'] },
-  // What only looks like a call is no call.
+  // Paths that only resemble a call need other scopes.
   'POST /api/tools/kit/echo/call/': { body: {}, needs: ['write'] },
   'PUT /api/tools/kit/echo/call': { body: {}, needs: ['write'] },
   'POST /api/mcp/tools/call': { body: {}, needs: ['write'] },

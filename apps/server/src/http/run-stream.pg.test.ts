@@ -1,4 +1,4 @@
-/** A run that one host works on, streamed by another over the same PostgreSQL: each node as it goes, and the run at its end. */
+/** Streams a run of another host over the same PostgreSQL: node states, then the run. */
 import { randomBytes } from 'node:crypto'
 import { defineTool, masterKeyRing, rule } from '@loadout/core'
 import { createServices, type HostServices } from '@loadout/core/services'
@@ -80,7 +80,7 @@ it('a run stream reaches a reader on another process live', async () => {
   )
   expect([received[0], received.at(-1)]).toEqual(['started running', 'run completed'])
   expect(received.indexOf('a completed')).toBeLessThan(received.indexOf('b completed'))
-  // The first host did it.
+  // The first host ran the node.
   expect((await hosts[1]?.runs.get('ann', id))?.output).toBe('first')
 })
 

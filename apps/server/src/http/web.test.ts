@@ -1,4 +1,4 @@
-/** The page and its policy: what writes styles into the page knows a word that is another one each time. */
+/** The page and its CSP: the style nonce differs in each response. */
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Which lines an operator finds in the log when toolkits are not what somebody counted on. */
+/** Log entries about missing, failed and dropped toolkits. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createExecutionContext } from '@loadout/core'
@@ -10,7 +10,7 @@ import { logHost } from './log-host.ts'
 
 let host: HostServices
 let lines: Array<Record<string, unknown>>
-/** A server that is always out of order. */
+/** A server that always fails. */
 let server: Server
 let url: string
 beforeEach(async () => {

@@ -72,7 +72,7 @@ async function echoServer(era: 'legacy' | 'modern' = 'modern'): Promise<RunningS
   return server
 }
 
-/** The samples of Prometheus' text format by name and labels; throws at the first line that is none. */
+/** Parses Prometheus text format into samples by name and labels; throws on an invalid line. */
 function parseMetrics(text: string): Map<string, number> {
   expect(text.endsWith('\n')).toBe(true)
   const samples = new Map<string, number>()
@@ -185,7 +185,7 @@ describe('a trace', () => {
     expect(server.metas).toMatchObject([
       { traceparent: `00-${TRACE}-${span?.spanContext().spanId}-01`, tracestate: 'vendor=1' },
     ])
-    // What a request carries for its own systems is not for servers of others.
+    // Baggage of a request must not reach third-party servers.
     expect(server.metas[0]).not.toHaveProperty('baggage')
     const entries = lines.map((line) => JSON.parse(line)).filter((line) => line.traceId === TRACE)
     expect(entries.map((line) => line.msg ?? line.path)).toEqual(['call', '/api/tools/kit/echo/call'])

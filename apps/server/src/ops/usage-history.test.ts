@@ -1,4 +1,4 @@
-/** Calls over time: each counted once, in its time, and nobody else's. */
+/** Usage history counts each of the user's calls once, in its bucket. */
 import { defineTool } from '@loadout/core'
 import { type AuditView, createServices } from '@loadout/core/services'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ const line = (minutesAgo: number, outcome: string, detail: Record<string, number
   callId: null,
   hash: '',
 })
-/** As the log answers: within the time, the newest first, by pages. */
+/** Audit log stub: entries within the range, newest first, in pages. */
 const logOf = (lines: AuditView[], pageSize = 1000) => ({
   list: async (
     _: object,

@@ -1,4 +1,4 @@
-/** The stored tools of a config: also those that are not active, with why. */
+/** Stored tools of a config, including inactive tools with their reason. */
 import { createServices, type HostServices } from '@loadout/core/services'
 import { afterEach, expect, it } from 'vitest'
 import { LOCAL } from '../auth/authenticate.ts'

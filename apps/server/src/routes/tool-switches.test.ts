@@ -1,4 +1,4 @@
-/** Single tools of what the operator provides, switched by and for one user. */
+/** Tools of global toolkits, turned on and off for one user. */
 import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import type { HostServices } from '@loadout/core/services'

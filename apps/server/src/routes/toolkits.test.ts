@@ -1,4 +1,4 @@
-/** Two who change one toolkit: who asks for it writes over nothing that they have not read. */
+/** Concurrent changes of one toolkit: `If-Match` prevents overwriting an unread change. */
 import { createServices } from '@loadout/core/services'
 import { expect, it } from 'vitest'
 import { createApp } from '../http/app.ts'
