@@ -1,4 +1,4 @@
-/** What the page of servers reads beside the servers themselves. The first part of a key is the topic that events name. */
+/** Queries of the servers page. The first part of a key is its live topic. */
 import { queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
@@ -23,7 +23,7 @@ export const toolGrantsQuery = () =>
     queryFn: async ({ signal }) => (await answer(client.api.grants.$get({}, { init: { signal } }))).items,
   })
 
-/** `stamp` changes with what was remembered, which is told under another topic. */
+/** `stamp` changes with grants, which belong to another topic. */
 export const decisionsQuery = (toolkit: string, stamp: number) =>
   queryOptions({
     queryKey: ['tools', 'decisions', toolkit, stamp],
@@ -44,7 +44,7 @@ export type StdioRules = InferResponseType<typeof client.api.stdio.$get, 200>
 export type StdioTemplate = StdioRules['templates'][number]
 export type TemplateHole = StdioTemplate['holes'][number]['hole']
 
-/** Which commands one may bring. It changes with a restart of the server, after which everything is read again. */
+/** Stdio policy of the user. It changes only with a server restart, which refetches everything. */
 export const stdioQuery = () =>
   queryOptions({
     queryKey: ['app', 'stdio'],

@@ -1,10 +1,10 @@
-/** Signing in to servers: in a window that the click opens, and told by that window when it is done. */
+/** OAuth sign-in to servers in a popup, which reports its end over a broadcast channel. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit, toolkitsQuery } from '../../lib/api.ts'
 
-/** The page that people come back to speaks here. */
+/** The callback page posts to this channel. */
 const CHANNEL = 'loadout-sign-in'
 const WINDOW = 'popup,width=520,height=720'
 
@@ -16,8 +16,8 @@ function tell(error: unknown): void {
 }
 
 /**
- * Browsers open windows only in the moment of a click, so an empty one is opened then and sent on when the link is there.
- * Where none may be opened, this page itself goes, and comes back.
+ * Browsers allow popups only during a click, so an empty window is opened first and navigated once the link is there.
+ * If popups are blocked, this page navigates instead.
  */
 export function useSignIn() {
   const start = useMutation({
@@ -33,13 +33,13 @@ export function useSignIn() {
   })
   return (toolkit: Toolkit) => {
     const opened = window.open('about:blank', '_blank', WINDOW)
-    // Whoever's page it becomes has no business with ours.
+    // The third-party page must not access this window.
     if (opened) opened.opener = null
     start.mutate({ toolkit, opened })
   }
 }
 
-/** For another device: a phone can finish it. */
+/** Copies a sign-in link for another device. */
 export function useCopySignInLink() {
   const { mutate } = useMutation({
     mutationFn: async (toolkit: Toolkit) => {
@@ -72,7 +72,7 @@ export function useSignOut() {
   return mutate
 }
 
-/** Keeps the list in step with sign-ins in other windows. */
+/** Refreshes the list after sign-ins in other windows. */
 export function useSignInNews(): void {
   const queryClient = useQueryClient()
   useEffect(() => {

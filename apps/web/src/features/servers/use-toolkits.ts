@@ -1,4 +1,4 @@
-/** What can be done to toolkits. Each keeps the list on the page in step with the answer. */
+/** Toolkit mutations; each updates the cached list with the response. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit, type ToolkitBody, toolkitsQuery } from '../../lib/api.ts'
@@ -9,11 +9,11 @@ export const byId = (toolkit: Toolkit) => ({ param: { id: toolkit.uscoId } })
 
 interface Saving {
   json: ToolkitBody
-  /** Whether it is stored as it was when the draft began. */
+  /** Whether the stored toolkit is still what the draft started with. */
   isSeen: (now: Toolkit) => boolean
-  /** Ends the wait for the answer. */
+  /** Aborts the request. */
   signal: AbortSignal
-  /** Whether the form is still there, where what failed is told and stays. */
+  /** Whether the form is mounted and shows failures itself. */
   isMounted: () => boolean
 }
 
@@ -50,7 +50,7 @@ export function useSwitchToolkit() {
   return useMutation({
     mutationFn: ({ toolkit, enabled }: { toolkit: Toolkit; enabled: boolean }) =>
       answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json: { enabled } })),
-    // The switch moves at once; the answer, or the list as it was, has the last word.
+    // Optimistic update; the response or the previous value replaces it.
     onMutate: ({ toolkit, enabled }) => list.put({ ...toolkit, enabled }),
     onSuccess: (saved, { enabled }) => {
       list.put(saved)

@@ -1,4 +1,4 @@
-/** What can be done to the tools of a server: look again, accept what changed, switch, and say who is asked. */
+/** Tool mutations: refresh, accept, switch, override and policy. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit } from '../../lib/api.ts'
@@ -17,7 +17,7 @@ export function tellProblem(error: unknown): void {
   toast.error(title, { description: `${detail} ${action}` })
 }
 
-/** `reconnect` closes what is open first; without it the server that is on the line is asked. */
+/** `reconnect` closes the open connection first. */
 export function useRefreshTools() {
   const list = useToolkitList()
   return useMutation({
@@ -37,7 +37,7 @@ export function useRefreshTools() {
   })
 }
 
-/** One tool as it was shown, or all that wait. */
+/** Accepts one tool with its shown pin, or all tools. */
 export function useAccept() {
   const list = useToolkitList()
   return useMutation({
@@ -73,7 +73,7 @@ export function useSwitchTools() {
   })
 }
 
-/** Read anew before it is written: overrides are one list, and somebody else may have changed another of them. */
+/** Reads overrides before writing, because all overrides are one field and may have changed. */
 export function useOverride() {
   const list = useToolkitList()
   return useMutation({
@@ -90,7 +90,7 @@ export function useOverride() {
   })
 }
 
-/** Read anew before it is written: the list of rules is one, and somebody else may have changed it. */
+/** Reads rules before writing, because all rules are one list and may have changed. */
 export function useSetToolPolicy() {
   const queryClient = useQueryClient()
   return useMutation({

@@ -11,7 +11,7 @@ import { useCopySignInLink, useSignIn } from '../use-sign-in.ts'
 
 const SLOW_MS = 3000
 
-/** What goes on while one waits; a first start may have to fetch a package. */
+/** Progress while a server connects; a first start may install a package. */
 export function ConnectProgress() {
   const [isSlow, setSlow] = useState(false)
   useEffect(() => {
@@ -26,11 +26,11 @@ export function ConnectProgress() {
   )
 }
 
-/** It is stored, and cannot be used as it is: why, what the server itself says, and what to do. */
+/** A saved server that cannot connect: reason, output and fix. */
 export function ConnectFailure({ toolkit: saved }: { toolkit: Toolkit }) {
   const signIn = useSignIn()
   const copyLink = useCopySignInLink()
-  // A sign-in in another window mends it while this is open.
+  // A sign-in in another window updates the state.
   const { data: toolkits } = useQuery(toolkitsQuery())
   const toolkit = toolkits?.find(({ uscoId }) => uscoId === saved.uscoId) ?? saved
   const { name, state, toolCount } = toolkit

@@ -17,7 +17,7 @@ interface ConnectorDialogsProps {
   older: ReturnType<typeof useOlderConfig>
 }
 
-/** The dialog that the address asks for. */
+/** The dialog of the URL search parameters. */
 export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
   const { add, edit, answer } = route.useSearch()
   const navigate = route.useNavigate()
@@ -55,7 +55,10 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
   )
 }
 
-/** The one that is edited. Deleted elsewhere meanwhile, it stays as it was, with what was typed; who asks for none gets no dialog. */
+/**
+ * The edited toolkit. If it is deleted elsewhere, the form keeps it with the typed text; an unknown id closes the
+ * dialog.
+ */
 function useEdited(yours: readonly Toolkit[], edit: string | undefined, onNone: () => void) {
   const [last, setLast] = useState<Toolkit>()
   const found = yours.find(({ uscoId }) => uscoId === edit)

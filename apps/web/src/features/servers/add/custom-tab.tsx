@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../../../ui/form/button.tsx'
 import { DialogFooter } from '../../../ui/overlay/dialog.tsx'
 
-/** Tools of one's own need room: the editor is a page. */
+/** Links to the custom toolkit editor, which is a page. */
 export function CustomTab({ tabs, onClose }: { tabs: ReactNode; onClose: () => void }) {
   return (
     <>

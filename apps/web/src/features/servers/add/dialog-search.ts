@@ -1,4 +1,4 @@
-/** Which dialog and which server is open stands in the address, so that Back closes it and a link can open it. */
+/** URL search parameters of dialogs, so that Back closes a dialog and a link can open it. */
 import { pickStrings } from '../../../lib/url-search.ts'
 import { FILTERS, type Filter } from '../list/filter-toolkits.ts'
 
@@ -8,9 +8,9 @@ export type AddMode = (typeof ADD_MODES)[number]
 export interface DialogSearch {
   add?: AddMode
   edit?: string
-  /** The question of a server that is answered. */
+  /** The server whose input request is open. */
   answer?: string
-  /** The server whose tools are shown. */
+  /** The unfolded server. */
   open?: string
   q?: string
   status?: Filter

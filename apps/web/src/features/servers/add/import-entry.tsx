@@ -24,7 +24,7 @@ const LOOKS: Record<Status, { icon: LucideIcon; className: string; plan: string;
   rejected: { icon: CircleX, className: 'text-bad', plan: 'Cannot be taken', done: 'Not taken' },
 }
 
-/** What becomes of one entry of a config, and what it still needs. */
+/** Import preview of one entry, with its missing inputs. */
 export function ImportEntry({ entry, paste, done }: { entry: ImportedEntry; paste: Paste; done: boolean }) {
   const id = useId()
   const { icon: Icon, className, plan, done: was } = LOOKS[entry.status]
@@ -72,7 +72,7 @@ export function ImportEntry({ entry, paste, done }: { entry: ImportedEntry; past
   )
 }
 
-/** What is there, and what would be there instead. */
+/** Current and new address of a replaced server. */
 function Replaced({ entry, text }: { entry: ImportedEntry; text: string }) {
   const { data: toolkits } = useQuery(toolkitsQuery())
   const before = toolkits?.find(({ id, tier }) => tier === 'user' && id === entry.id)

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { counted } from '../../../ui/data/format-time.ts'
 import { Button } from '../../../ui/form/button.tsx'
 
-/** What an older set-up left in this browser: offered once, looked at before anything is taken, and gone when its user says so. */
+/** Servers that an older app stored in this browser: offered once, previewed first, removed on request. */
 export const LEGACY_KEY = 'mcp_servers_config'
 const SEEN_KEY = 'loadout-older-config'
 
@@ -23,7 +23,7 @@ export function findLegacyConfig(storage: ConfigStorage): LegacyConfig | undefin
     : { text: JSON.stringify({ mcpServers: servers }, undefined, 2), count: Object.keys(servers).length }
 }
 
-/** Not offered again; it stays where it is. */
+/** Hides the offer and keeps the stored config. */
 export const dismissLegacyConfig = (storage: ConfigStorage): void => storage.setItem(SEEN_KEY, 'left')
 
 export const removeLegacyConfig = (storage: ConfigStorage): void => storage.removeItem(LEGACY_KEY)
@@ -31,7 +31,7 @@ export const removeLegacyConfig = (storage: ConfigStorage): void => storage.remo
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Stores of pages wrap what they hold (`{ state: { … }, version }`); the servers are in it by name, or as a list. */
+/** Accepts a map or an array of servers, also inside a `{ state, version }` store. */
 function serversIn(text: string): Record<string, unknown> | undefined {
   let value: unknown
   try {
@@ -87,7 +87,7 @@ export function OlderOffer({ config, onLook, onLeave, onRemove }: OlderOfferProp
   )
 }
 
-/** Where a browser keeps nothing for pages, nothing was left. */
+/** Undefined if the browser blocks storage. */
 function openStorage(): Storage | undefined {
   try {
     return window.localStorage

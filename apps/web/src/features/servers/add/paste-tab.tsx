@@ -17,7 +17,7 @@ import type { Paste } from './use-paste.ts'
 interface PasteTabProps {
   paste: Paste
   tabs: ReactNode
-  /** What was pasted belongs behind another door. */
+  /** Moves a pasted URL or command to its tab. */
   onTake: (changes: Partial<Draft>) => void
   onClose: () => void
 }
@@ -30,7 +30,7 @@ const EXAMPLE = `{
 
 export function PasteTab({ paste, tabs, onTake, onClose }: PasteTabProps) {
   const { text, pasted, preview, save, selected } = paste
-  // What was found is what counts then, and is seen without scrolling.
+  // The text field shrinks once the preview is loaded, so that the entries are visible.
   const isRead = pasted.kind === 'config' && preview.data !== undefined && preview.error === null
   const isBroken = pasted.kind === 'config' && preview.error !== null && paste.isFresh
   return (

@@ -1,10 +1,10 @@
-/** Where the server of a pasted entry is, read from the text on the page: what is pasted need not be sent back to be shown. */
+/** Address of a pasted server, read from the text in the page, so that the API need not return pasted data. */
 import { formatServer } from '../list/server-kind.tsx'
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Its command line or URL; undefined where the text does not say it plainly. */
+/** Command line or URL; undefined if the text has none. */
 export function pastedAddress(text: string, name: string): string | undefined {
   const config = parsed(text) ?? parsed(`{${text}}`)
   if (!isObject(config)) return undefined

@@ -1,4 +1,4 @@
-/** What somebody pasted: a config of servers, or what goes into another door. Told by its form, and never run. */
+/** Classifies pasted text as config, URL or command line. Nothing is executed. */
 import { splitCommand } from './split-command.ts'
 
 export type Pasted =
@@ -13,10 +13,10 @@ export function readPasted(text: string): Pasted {
   const plain = text.trim()
   if (plain === '') return { kind: 'nothing' }
   if (/^https?:\/\/\S+$/i.test(plain)) return { kind: 'url', url: plain }
-  // Lines and links that add a server to another app are read by the import.
+  // The import reads `mcp add` commands and install links of other apps.
   if (/^(\$\s+)?(\w+ mcp add\b|code(-insiders)? .*--add-mcp\b|.*\bmcp-remote\b)/.test(plain)) return { kind: 'config' }
   if (/^(vscode|vscode-insiders|cursor|lmstudio):/.test(plain)) return { kind: 'config' }
-  // JSON begins so, with or without comments before it; a part of a config begins with a name.
+  // JSON, with or without leading comments, or a part of a config that starts with a name.
   if (/^[{["/]/.test(plain))
     return plain.startsWith('/') && !/^\/[/*]/.test(plain) ? commandOf(plain) : { kind: 'config' }
   return plain.includes('\n') ? { kind: 'config' } : commandOf(plain)

@@ -13,21 +13,21 @@ const MODES = [
 
 const CLOSED = { hint: 'The operator has switched commands off', disabled: true }
 
-/** Whether no command can be brought at all. */
+/** Whether the operator allows no commands. */
 export const isUnavailable = (rules: StdioRules | undefined): boolean =>
   rules?.policy === 'off' || (rules?.policy === 'templates' && rules.templates.length === 0)
 
 interface SourceTabsProps {
   mode: AddMode
-  /** Whether a server is there already: it can only be reached in another way. */
+  /** Whether an existing server is edited. */
   edits: boolean
-  /** Which commands may be brought, once that is known. */
+  /** Stdio policy, once loaded. */
   rules: StdioRules | undefined
   error: string | undefined
   onChoose: (mode: AddMode) => void
 }
 
-/** How a server comes here. */
+/** Tabs for the source of a server. */
 export function SourceTabs({ mode, edits, rules, error, onChoose }: SourceTabsProps) {
   return (
     <div className="grid gap-1.5">

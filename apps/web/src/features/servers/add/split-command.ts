@@ -1,4 +1,4 @@
-/** A command line as people paste it, in its words. Quotes hold a word together; nothing is expanded. */
+/** Splits a command line into words. Quotes group a word; nothing is expanded. */
 export function splitCommand(line: string): string[] {
   const words = line.match(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g) ?? []
   return words.map((word) =>

@@ -18,24 +18,24 @@ import { usePaste } from './use-paste.ts'
 
 interface ToolkitDialogProps {
   initial: Draft
-  /** Where it opens. */
+  /** Initial tab. */
   mode: AddMode
-  /** Where one goes in it. */
+  /** Called when the tab changes. */
   onMode?: ((mode: AddMode) => void) | undefined
-  /** A config that somebody else brought, to be looked at. */
+  /** Config text to preview. */
   pasted?: string | undefined
-  /** The one that is edited; without it one is added. */
+  /** The edited toolkit; undefined to add one. */
   toolkit?: Toolkit | undefined
-  /** It was deleted elsewhere while it is edited here. */
+  /** Whether the edited toolkit was deleted elsewhere. */
   isGone?: boolean
   others: readonly Toolkit[]
   onClose: () => void
   onClosed: () => void
-  /** What was pasted is imported. */
+  /** Called after the import. */
   onImported?: (() => void) | undefined
 }
 
-/** One dialog with every way to a server. What was typed stays while one looks behind another door. */
+/** Add/edit dialog. Input survives switching between tabs. */
 export function ToolkitDialog(props: ToolkitDialogProps) {
   const { initial, toolkit, others, onClose, onClosed, onImported } = props
   const [mode, setMode] = useState(props.mode)
@@ -55,12 +55,11 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
     close()
   })
   const { form, element, isChanged } = work
-  // Escape, Cancel, Back and a closed tab are all ways to lose what was typed; each asks first.
-  // While it is saved there is nothing to lose: it goes on, and the list shows it.
+  // Escape, Cancel, Back and closing the tab ask first if input would be lost. A running save loses nothing.
   const isSent = work.isSaving || paste.save.isPending
   const wouldLose = () => (isChanged || paste.isChanged) && !isSent && !done.current
   const leaving = useBlocker({
-    // Another door of the same dialog is no way out.
+    // Another tab of the same dialog does not leave it.
     shouldBlockFn: ({ next }) => wouldLose() && (toolkit !== undefined || !isAdding(next)),
     enableBeforeUnload: wouldLose,
     withResolver: true,

@@ -1,4 +1,4 @@
-/** A pasted config: looked at as it is typed, without writing anything; then imported as far as it is wanted. */
+/** Import state: previews pasted text without writing, then imports the selected entries. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { toast } from 'sonner'
@@ -16,7 +16,7 @@ export function usePaste(initial: string, onDone: () => void) {
   const pasted = readPasted(text)
   const quiet = useDebounced(useDeferredValue(JSON.stringify({ text, values })))
   const preview = useQuery({
-    // Not under a topic: it holds secrets, and nothing of it outlives the dialog.
+    // Outside the live topics and without cache, because the text contains secrets.
     queryKey: ['import-preview', quiet],
     queryFn: ({ signal }) => send({ ...(JSON.parse(quiet) as Sent), preview: true }, signal),
     enabled: pasted.kind === 'config',
@@ -26,7 +26,7 @@ export function usePaste(initial: string, onDone: () => void) {
   })
   const queryClient = useQueryClient()
   const entries = preview.data?.entries ?? []
-  // What would take the place of something is taken only when it is asked for.
+  // An entry that replaces a server is selected only on request.
   const isSelected = (entry: ImportedEntry) => isReady(entry) && (choices[entry.name] ?? entry.status === 'added')
   const selected = entries.filter(isSelected)
   const save = useMutation({
@@ -48,7 +48,7 @@ export function usePaste(initial: string, onDone: () => void) {
     isSelected,
     preview,
     save,
-    /** What became of it, where not all of it could be taken. */
+    /** Import report, if some entries failed. */
     report,
     isChanged: text !== initial,
     isFresh: quiet === JSON.stringify({ text, values }) && !preview.isPlaceholderData,

@@ -1,4 +1,4 @@
-/** What a toolkit says beside its server, as the form holds it. Only what was changed is sent, so that defaults stay defaults. */
+/** Toolkit options as form state. Only changed options are sent, so that defaults stay defaults. */
 import type { Toolkit, ToolkitBody } from '../../../lib/api.ts'
 
 export const TIMEOUTS = ['connectMs', 'introspectMs', 'callMs', 'totalMs'] as const
@@ -7,13 +7,13 @@ export type Callers = 'both' | 'direct' | 'code'
 
 export interface OptionsDraft {
   account: string
-  /** One pattern a line. */
+  /** One pattern per line. */
   include: string
   exclude: string
   deferLoading: boolean
   callers: Callers
   untrusted: boolean
-  /** In seconds; '' leaves the default. */
+  /** In seconds; '' uses the default. */
   connectMs: string
   introspectMs: string
   callMs: string
@@ -50,7 +50,7 @@ export function optionsOf({ options }: Pick<Toolkit, 'options'>): OptionsDraft {
   }
 }
 
-/** What differs from what is stored, in the words of the API. */
+/** Changed options as an API body. */
 export function changedOptions(now: OptionsDraft, stored: OptionsDraft): ToolkitBody {
   const changed = (...names: Array<keyof OptionsDraft>) => names.some((name) => now[name] !== stored[name])
   return {
@@ -64,7 +64,7 @@ export function changedOptions(now: OptionsDraft, stored: OptionsDraft): Toolkit
   }
 }
 
-/** Whether a number of seconds can be sent at all. */
+/** Whether the text is empty or a positive number of seconds. */
 export const isSeconds = (text: string): boolean => text.trim() === '' || Number(text) > 0
 
 const timeoutsOf = (options: OptionsDraft) =>

@@ -1,7 +1,7 @@
 /**
- * What the form holds, and the way from a stored toolkit to it and back to a request.
- * A stored secret never reaches the browser: the API shows a `${secret:…}` placeholder, and the same placeholder sent
- * back means "keep it". A draft carries it in `stored` until the user replaces or removes it.
+ * Form state of a toolkit, and its conversion from a stored toolkit and to a request. Stored secrets never reach the
+ * browser: the API returns a `${secret:…}` placeholder, which keeps the secret when sent back. A draft keeps it in
+ * `stored` until the user replaces or removes it.
  */
 import type { Toolkit, ToolkitBody } from '../../../lib/api.ts'
 import { changedOptions, emptyOptions, lines, type OptionsDraft, optionsOf } from './draft-options.ts'
@@ -12,9 +12,9 @@ export const AUTH_TYPES = ['none', 'bearer', 'headers', 'oauth'] as const
 export type AuthType = (typeof AUTH_TYPES)[number]
 
 export interface Secret {
-  /** The placeholder of the secret that is stored, or '' where none is. */
+  /** Placeholder of the stored secret, or ''. */
   stored: string
-  /** Whether `text` takes the place of what is stored. */
+  /** Whether `text` replaces the stored secret. */
   replaced: boolean
   text: string
 }
@@ -29,15 +29,15 @@ export interface Draft {
   name: string
   type: Kind
   command: string
-  /** One argument a line. */
+  /** One argument per line. */
   args: string
-  /** The arguments as they were stored: a line break inside one of them must survive an edit of something else. */
+  /** Stored arguments, sent unless edited, because an argument may contain a line break. */
   storedArgs: readonly string[]
   cwd: string
   env: readonly SecretRow[]
-  /** What it may reach from within a sandbox, one host a line. */
+  /** Hosts allowed in the sandbox, one per line. */
   hosts: string
-  /** A command line that the operator prepared. */
+  /** Id of the operator's command template. */
   template: string
   values: readonly SecretRow[]
   url: string
@@ -49,7 +49,7 @@ export interface Draft {
   clientSecret: Secret
   scopes: string
   options: OptionsDraft
-  /** As they are stored: what did not change is not sent. */
+  /** Stored options; unchanged options are not sent. */
   storedOptions: OptionsDraft
 }
 
@@ -115,13 +115,13 @@ export function bodyOf(draft: Draft): ToolkitBody {
   return { name: draft.name.trim(), server, ...changedOptions(draft.options, draft.storedOptions) }
 }
 
-/** Whether both say the same of a toolkit, whatever each began with. */
+/** Compares the resulting toolkits of two drafts. */
 export const isSameDraft = (one: Draft, other: Draft): boolean => fingerprint(one) === fingerprint(other)
 const fingerprint = (draft: Draft) =>
   JSON.stringify([bodyOf({ ...draft, storedOptions: draft.options }), draft.options])
 
 function stdioOf({ type, command, args, storedArgs, cwd, env, hosts, template, values }: Draft) {
-  // Who gives a command instead no longer wants the template.
+  // A command replaces the template.
   if (template !== '' && command.trim() === '') return { type, template, values: pairs(values) }
   const unchanged = args === storedArgs.join('\n')
   return {
@@ -153,13 +153,13 @@ function authOf({ authType, token, authHeaders, clientId, clientSecret, scopes }
 
 const valueToSend = ({ stored, replaced, text }: Secret) => (stored !== '' && !replaced ? stored : text)
 
-/** A row that nobody filled in. */
+/** Whether a row has neither name nor value. */
 export const isBlank = ({ name, value }: SecretRow): boolean => name.trim() === '' && valueToSend(value) === ''
 
 const pairs = (rows: readonly SecretRow[]) =>
   Object.fromEntries(rows.filter((row) => !isBlank(row)).map(({ name, value }) => [name.trim(), valueToSend(value)]))
 
-// The API describes a server as an object of any shape; these read one field of it, whatever is there.
+// The API types a server as any object; these helpers read its fields safely.
 const text = (value: unknown) => (typeof value === 'string' ? value : '')
 const list = (value: unknown) => (Array.isArray(value) ? value.map(text) : [])
 const record = (value: unknown): Record<string, unknown> =>

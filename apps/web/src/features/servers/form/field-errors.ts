@@ -1,11 +1,11 @@
-/** From the errors of a problem document to the fields of the form, in sentences. */
+/** Maps API errors to form fields as sentences. */
 import type { Problem, Toolkit } from '../../../lib/api.ts'
 import type { StdioRules } from '../queries.ts'
 import { type Draft, isBlank, type SecretRow } from './draft.ts'
 import { isSeconds, type OptionsDraft, TIMEOUTS } from './draft-options.ts'
 import { rowsFor, valueMistakes } from './template-values.ts'
 
-/** A message by field: a key of the draft, or `key#row` for one row of it. */
+/** Message by field: a draft key, or `key#row` for a row. */
 export type FieldErrors = Readonly<Record<string, string>>
 
 const LABELS = {
@@ -64,10 +64,10 @@ const FIELD_OF: Readonly<Record<string, FieldName>> = {
   ...Object.fromEntries(TIMEOUTS.map((name) => [`timeouts.${name}`, name])),
 }
 
-/** Places every error that names a field of ours. What is said of one field first is what is shown there. */
+/** Maps errors to fields; the first error of a field is shown. */
 export function mapErrors(errors: Problem['errors'], draft: Draft): FieldErrors {
   const placed: Record<string, string> = {}
-  // A made-up id fails only because the name does; the name's own message is the better one.
+  // A generated id fails only because of its name, so the name's message wins.
   const ordered = [...(errors ?? [])].sort((a, b) => Number(a.path === 'id') - Number(b.path === 'id'))
   for (const { path, message } of ordered) {
     const found = find(withoutWrapper(path))
@@ -78,17 +78,17 @@ export function mapErrors(errors: Problem['errors'], draft: Draft): FieldErrors 
   return placed
 }
 
-/** Whether each of them names a field of ours, so that nothing is left to say but what to do. */
+/** Whether every error belongs to a field. */
 export const isPlaced = (errors: Problem['errors']): boolean =>
   (errors ?? []).length > 0 && (errors ?? []).every(({ path }) => find(withoutWrapper(path)) !== undefined)
 
-/** What a request could not even carry, or would not be told about: rows without a name, and names that are taken. */
+/** Client-side validation: rows without a name, duplicate names and invalid template values. */
 export function validateDraft(draft: Draft, others: readonly Toolkit[], rules?: StdioRules): FieldErrors {
   const rows =
     draft.type === 'stdio'
       ? { ...rowMistakes('env', draft.env), ...templateMistakes(draft, rules) }
       : { ...rowMistakes('headers', draft.headers), ...rowMistakes('authHeaders', draft.authHeaders) }
-  // The API adds or updates by name; a form that says "add" must not overwrite.
+  // The API upserts by name; the add form must not overwrite.
   const taken = others.find((other) => sameName(other.name, draft.name))
   const name: FieldErrors = taken
     ? { name: `You already have a server named “${taken.name}”. Choose another name.` }
@@ -104,7 +104,7 @@ function templateMistakes({ template, values, command, args }: Draft, rules: Std
   return chosen ? valueMistakes(chosen, rowsFor(chosen, values)) : {}
 }
 
-/** The errors that are left once a field was changed. */
+/** Drops the errors of changed fields. */
 export function withoutErrorsOf(errors: FieldErrors, changed: readonly string[]): FieldErrors {
   return Object.fromEntries(Object.entries(errors).filter(([key]) => !changed.includes(key.split('#')[0] ?? key)))
 }
@@ -144,11 +144,11 @@ function rowMistakes(field: FieldName, rows: readonly SecretRow[]): FieldErrors 
   return errors
 }
 
-// The API's messages go on from the field's name; those of a library begin a sentence of their own.
+// API messages continue the field name; library messages are whole sentences.
 function sentence(subject: string, message: string): string {
   const text = /^[a-z]/.test(message) ? `${subject} ${message}` : message
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-// Two that differ only in case would be two servers, and nobody could tell them apart.
+// Names that differ only in case are indistinguishable to users.
 export const sameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()

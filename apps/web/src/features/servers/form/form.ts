@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts'
 import type { FieldErrors } from './field-errors.ts'
 
-/** What every part of the form is given: the draft, how to change it, and what is wrong with it. */
+/** Props of every part of the form. */
 export interface Form {
   draft: Draft
   errors: FieldErrors

@@ -13,7 +13,7 @@ const TIMEOUT_LABELS: Record<TimeoutName, { label: string; placeholder: string }
   totalMs: { label: 'A call in all', placeholder: '600' },
 }
 
-/** What most servers never need, folded away; open where something of it is wrong. */
+/** Rarely used options, folded unless one has an error. */
 export function OptionsFields({ form }: { form: Form }) {
   const { draft, errors } = form
   const names = [...Object.keys(draft.options), 'hosts']

@@ -24,7 +24,7 @@ export function RemoteFields({ form }: { form: Form }) {
         {(control) => (
           <Input
             {...control}
-            // Not type="url": the browser's own bubble would stand in front of the server's message.
+            // With `type="url"` the browser's own message would cover the API's.
             inputMode="url"
             autoCapitalize="off"
             value={draft.url}

@@ -6,7 +6,7 @@ import { newSecret, type Secret } from './draft.ts'
 
 interface SecretInputProps {
   id?: string
-  /** What the value is of, for a screen reader. */
+  /** Accessible name. */
   label: string
   value: Secret
   onChange: (value: Secret) => void
@@ -15,12 +15,12 @@ interface SecretInputProps {
   'aria-describedby'?: string | undefined
 }
 
-/** A secret to type in, or the fact that one is stored. What is stored cannot be looked at, only replaced. */
+/** Input of a secret, or a note that one is stored. A stored secret can only be replaced. */
 export function SecretInput(props: SecretInputProps) {
   const { stored, replaced } = props.value
   const container = useRef<HTMLDivElement>(null)
   const before = useRef(replaced)
-  // "Replace" and "Undo" take away the button that was pressed; the focus goes to what came in its place.
+  // "Replace" and "Undo" remove the pressed button, so the focus moves to its replacement.
   useEffect(() => {
     if (before.current !== replaced) container.current?.querySelector<HTMLElement>('input, button')?.focus()
     before.current = replaced

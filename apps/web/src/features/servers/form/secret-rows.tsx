@@ -8,11 +8,11 @@ import type { FieldErrors } from './field-errors.ts'
 import { SecretInput } from './secret-input.tsx'
 
 interface SecretRowsProps {
-  /** The draft's key, by which errors name the rows. */
+  /** Draft key of the rows in errors. */
   field: 'env' | 'headers' | 'authHeaders' | 'values'
   label: string
   hint: string
-  /** What one of them is called. */
+  /** Singular noun of a row. */
   noun: string
   example: string
   rows: readonly SecretRow[]
@@ -20,7 +20,7 @@ interface SecretRowsProps {
   onChange: (rows: readonly SecretRow[]) => void
 }
 
-/** Names with secret values: environment variables or headers. */
+/** Rows of names with secret values: environment variables or headers. */
 export function SecretRows({ field, label, hint, noun, example, rows, errors, onChange }: SecretRowsProps) {
   const id = useId()
   const error = errors[field]
@@ -55,7 +55,7 @@ export function SecretRows({ field, label, hint, noun, example, rows, errors, on
   )
 }
 
-// A new row is there to be typed into; after a removed one the focus stays near.
+// A new row gets the focus; after a removal it moves to the add button.
 function useFocusOnCount(container: RefObject<HTMLElement | null>, count: number) {
   const before = useRef(count)
   useEffect(() => {
@@ -88,7 +88,7 @@ function Row({ row, noun, example, error, groupError, onChange, onRemove }: RowP
           aria-label={`Name of ${noun}`}
           aria-invalid={error || groupError ? true : undefined}
           aria-describedby={[error && `${id}-error`, groupError].filter(Boolean).join(' ') || undefined}
-          // The placeholder of a stored value belongs to its name, so the two stay together.
+          // The placeholder of a stored value belongs to its name, so the name is read-only.
           readOnly={!isNew}
           value={row.name}
           placeholder={example}

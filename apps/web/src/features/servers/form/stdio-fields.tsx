@@ -11,7 +11,7 @@ import { InfoNote, TemplateFields } from './template-fields.tsx'
 
 interface StdioFieldsProps {
   form: Form
-  /** What users may bring. Without it, who fills this in may bring anything. */
+  /** Stdio policy; undefined for operators, who may use any command. */
   rules?: StdioRules | undefined
 }
 
@@ -96,7 +96,7 @@ function CommandFields({ form: { draft, errors, change } }: { form: Form }) {
   )
 }
 
-// A whole line pasted into "Command" would be looked up as one program; it is offered to be taken apart, not forced.
+// Offers to split a whole command line that was pasted into the command field.
 function SplitOffer({ draft, change }: Pick<Form, 'draft' | 'change'>) {
   const [command = '', ...args] = splitCommand(draft.command)
   if (args.length === 0 || draft.args.trim() !== '') return 'The program to start. It runs without a shell.'

@@ -1,4 +1,4 @@
-/** Arguments and URLs keep their secrets in place, as a placeholder. */
+/** Hint for arguments and URLs with secret placeholders. */
 export function StoredHint() {
   return (
     <>

@@ -1,4 +1,4 @@
-/** A command line that the operator prepared: which one, and what it asks for, each by its own kind of field. */
+/** Fields of the operator's command templates: a select, and one input per template value. */
 import { Info } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '../../../ui/form/button.tsx'
@@ -96,7 +96,7 @@ interface HoleInputProps {
   onChange: (row: SecretRow) => void
 }
 
-/** All values are stored encrypted; what is no secret may be seen while it is typed. */
+/** All values are stored encrypted; values that are not secret are visible while typing. */
 function HoleInput({ control, label, hole, row, onChange }: HoleInputProps) {
   const { stored, replaced, text } = row.value
   const isHidden = hole.type === 'string' && hole.secret
@@ -171,7 +171,7 @@ function formatKind(hole: TemplateHole): string | undefined {
   return min === undefined ? (max === undefined ? 'A whole number.' : `At most ${max}.`) : `${min} or more.`
 }
 
-/** One that is no longer offered, or that this page was not told of: what is stored can be seen and corrected by name. */
+/** A template that is no longer offered: its values can be edited by name. */
 function UnknownTemplate({ form: { draft, errors, change } }: { form: Form }) {
   return (
     <>

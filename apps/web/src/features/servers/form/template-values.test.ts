@@ -45,7 +45,7 @@ describe('the rows of a template', () => {
       [1, 'token'],
     ])
     expect(rows[1]?.value).toBe(storedRows[0]?.value)
-    // What is stored is not asked for again; what is empty is.
+    // A stored value is valid; an empty one is not.
     expect(valueMistakes(template, rows)).toEqual({ 'values#0': 'Give a value.' })
     const replaced = rows.map((row) => ({ ...row, value: { ...newSecret(), stored: 'x', replaced: true, text: '' } }))
     expect(Object.keys(valueMistakes(template, replaced))).toEqual(['values#0', 'values#1'])

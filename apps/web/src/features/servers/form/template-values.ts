@@ -1,9 +1,9 @@
-/** What goes into the holes of an operator's template, and what of it cannot be right. The server has the last word. */
+/** Template values and their client-side validation. The server validates them again. */
 
 import type { StdioTemplate, TemplateHole } from '../queries.ts'
 import { newSecret, type Secret, type SecretRow } from './draft.ts'
 
-/** One row for each hole, in the template's order; what is there already stays. */
+/** One row per template input, in its order, with stored values. */
 export function rowsFor({ holes }: StdioTemplate, storedRows: readonly SecretRow[] = []): SecretRow[] {
   return holes.map(({ name }, key) => ({
     key,
@@ -12,10 +12,10 @@ export function rowsFor({ holes }: StdioTemplate, storedRows: readonly SecretRow
   }))
 }
 
-/** As people read it: its title, or its name. */
+/** Title of an input, or its name. */
 export const labelOf = (name: string, { title }: TemplateHole): string => title ?? name
 
-/** By row, as the form names errors. */
+/** Errors by row key. */
 export function valueMistakes({ holes }: StdioTemplate, rows: readonly SecretRow[]): Record<string, string> {
   const mistakes = rows.flatMap(({ key, name, value }) => {
     const hole = holes.find((item) => item.name === name)?.hole
@@ -50,7 +50,7 @@ function pathMistake(roots: readonly string[], path: string): string | undefined
   return roots.some(isBelow) ? undefined : `Give a path in ${roots.join(' or ')}.`
 }
 
-// A pattern that this browser cannot read is the server's to hold against.
+// The server validates patterns that this browser does not support.
 function fits(pattern: string, text: string): boolean {
   try {
     return new RegExp(`^(?:${pattern})$`, 'u').test(text)

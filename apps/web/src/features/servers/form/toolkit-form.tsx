@@ -6,7 +6,7 @@ import { OptionsFields } from './options-fields.tsx'
 import { RemoteFields } from './remote-fields.tsx'
 import { StdioFields } from './stdio-fields.tsx'
 
-/** The fields of a toolkit. It knows nothing of requests: it is given a draft and says what changed. */
+/** Fields of a toolkit. They only edit the draft and send no requests. */
 export function ToolkitFields({ form, rules }: { form: Form; rules?: StdioRules | undefined }) {
   const { draft, errors, change } = form
   return (

@@ -1,6 +1,6 @@
 /**
- * A toolkit on its way to the server. It is stored before it is reached, so leaving the form takes nothing back: that is asked for. What
- * was made is then found by its name, which is no other's, and deleted, which ends what was started for it.
+ * Sends a toolkit. The API stores it before it connects, so closing the form keeps it. Stopping finds the new toolkit
+ * by its unique name and deletes it, which ends its start.
  */
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
@@ -12,7 +12,7 @@ import { sameName } from './field-errors.ts'
 
 const AGAIN_MS = 200
 
-/** What was asked of the server, which goes on when the form is gone. */
+/** A request that continues after the form closes. */
 interface Sent {
   name: string
   controller: AbortController
@@ -70,7 +70,7 @@ function useStopAdding(done: () => void) {
 
 async function findMade(sent: Sent): Promise<Toolkit | undefined> {
   for (;;) {
-    // Looked at before the list is asked for: what was stored by then is in it.
+    // Read before the list is fetched: a finished request is in the list.
     const isLast = sent.isOver
     const { toolkits } = await answer(client.api.mcp.$get({ query: {} }))
     const made = toolkits.find(({ tier, name }) => tier === 'user' && sameName(name, sent.name))

@@ -10,23 +10,23 @@ import { useSendToolkit } from './use-send-toolkit.ts'
 
 interface ToolkitForm {
   form: Form
-  /** Which commands may be brought, once that is known. */
+  /** Stdio policy, once loaded. */
   rules: StdioRules | undefined
   element: RefObject<HTMLFormElement | null>
   isChanged: boolean
   isSaving: boolean
-  /** Takes back what is being added; undefined where there is nothing to take back. */
+  /** Stops adding and deletes the new toolkit; undefined otherwise. */
   stop: (() => void) | undefined
   isStopping: boolean
-  /** A problem that the API answered with. */
+  /** Problem of the API response. */
   problem: Error | null
-  /** Whether all that it says stands at the fields. */
+  /** Whether all errors are shown at fields. */
   isPlaced: boolean
-  /** What is stored by now: the one that is edited, or that was added and does not work yet. */
+  /** The stored toolkit: edited, or added without a working connection. */
   stored: Toolkit | undefined
-  /** Whether it was saved here, and its server cannot be used as it is. */
+  /** Whether the saved server cannot connect. */
   failed: boolean
-  /** What was saved elsewhere while this was changed: taken, or passed over with the next save. */
+  /** Another save of the same toolkit: take it, or overwrite it with the next save. */
   elsewhere: { take: () => void; keep: () => void } | undefined
   submit: (event: SubmitEvent<HTMLFormElement>) => void
 }
@@ -34,15 +34,15 @@ interface ToolkitForm {
 interface Options {
   initial: Draft
   toolkit: Toolkit | undefined
-  /** The user's other toolkits, whose names are taken. */
+  /** Other toolkits of the user, whose names are taken. */
   others: readonly Toolkit[]
   onSaved: () => void
 }
 
-/** A server that cannot be reached stays in the form: it is stored, and what is wrong is mended where it was written. */
+/** An unreachable server stays in the form, so that the user can fix it there. */
 export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): ToolkitForm {
   const [draft, setDraft] = useState(initial)
-  // A form can open with a change already made, such as the token that a server asks for.
+  // The form can open with a change, such as a requested token.
   const [base, setBase] = useState(() => (toolkit ? draftOf(toolkit) : initial))
   const [stored, setStored] = useState(toolkit)
   const [failed, setFailed] = useState(false)
@@ -106,7 +106,7 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
     isSaving: save.isPending,
     stop,
     isStopping,
-    // What was saved elsewhere is told with what can be done about it.
+    // `EditConflict` shows the problem of a concurrent save.
     problem: elsewhere ? null : save.error,
     isPlaced: save.error !== null && isPlaced(problemOf(save.error).errors),
     stored,
@@ -120,7 +120,7 @@ const useDraftOf = (toolkit: Toolkit | undefined) => useMemo(() => toolkit && dr
 const isBroken = ({ enabled, state }: Toolkit) =>
   enabled && (state.status === 'error' || state.status === 'sign-in-needed')
 
-/** Options have errors of their own, under their own names. */
+/** Options have errors under their own names. */
 function changedFields(changes: Partial<Draft>, before: Draft): string[] {
   const { options } = changes
   if (!options) return Object.keys(changes)
@@ -130,7 +130,7 @@ function changedFields(changes: Partial<Draft>, before: Draft): string[] {
   return [...Object.keys(changes), ...changed.map(([name]) => name)]
 }
 
-// The first field that is wrong gets the focus when errors arrive, not when they are mended one by one.
+// The first invalid field gets the focus when errors appear, not while they are fixed.
 function useFocusOnError(errors: FieldErrors) {
   const element = useRef<HTMLFormElement>(null)
   const before = useRef(0)

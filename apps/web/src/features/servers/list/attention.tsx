@@ -26,7 +26,7 @@ const REASONS: Partial<Record<ToolkitStatus, string>> = {
   error: 'could not be reached',
 }
 
-/** What does not go on without its user, with one click each. */
+/** Servers that need a user action, with one button each. */
 export function Attention({ toolkits, rules, ...on }: AttentionProps) {
   const waiting = toolkits.filter((toolkit) => toolkit.enabled && needsYou(toolkit, rules))
   if (waiting.length === 0) return null

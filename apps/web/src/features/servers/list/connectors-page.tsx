@@ -25,7 +25,7 @@ import { LoadingList, Section, type Selected, ToolkitList } from './toolkit-list
 import { type Bulk, useBulk } from './use-bulk.ts'
 
 const route = getRouteApi('/shell/connectors')
-/** Fewer are seen at a glance. */
+/** The toolbar appears above this number of servers. */
 const MANY = 6
 
 export function ConnectorsPage() {
@@ -37,7 +37,7 @@ export function ConnectorsPage() {
   const { reviewed, review } = useReview()
   const openAndReview = (toolkit: Toolkit) => {
     document.getElementById(openerId(toolkit))?.focus()
-    // A search that leaves it out is over.
+    // Clears filters that would hide the server.
     show({ open: toolkit.uscoId, q: undefined, status: undefined })
     review(toolkit)
   }
@@ -100,7 +100,7 @@ function useActions() {
   const goTo = useNavigate()
   const [deleting, setDeleting] = useState<Toolkit>()
   const { mutate: switchToolkit } = useSwitchToolkit()
-  // What is open and filtered behind a dialog stays so.
+  // A dialog keeps the unfolded server and the filters.
   const show = (dialog: DialogSearch) =>
     navigate({ search: ({ open, q, status }) => ({ open, q, status, ...dialog }), resetScroll: false })
   const actions: RowActions = {
@@ -176,7 +176,7 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
   )
 }
 
-/** Undefined while no servers are selected for an action over many. */
+/** Selection for bulk actions; undefined while the selection mode is off. */
 function useSelected() {
   const [uscoIds, setUscoIds] = useState<ReadonlySet<string>>()
   const selected: Selected | undefined = uscoIds && {

@@ -44,7 +44,7 @@ const MODES: readonly ModeButton[] = [
   },
 ]
 
-/** Nothing is preconfigured, so this is the first thing a newcomer sees: what a server is, and the ways to one. */
+/** First screen of a new user: what a server is, and how to add one. */
 export function EmptyState() {
   const { data: rules } = useQuery(stdioQuery())
   const open = MODES.filter(({ add }) => add !== 'stdio' || !isUnavailable(rules))

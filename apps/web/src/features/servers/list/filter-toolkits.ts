@@ -1,4 +1,4 @@
-/** Which servers are meant by what somebody typed and chose. */
+/** Filters toolkits by text and state. */
 import type { Toolkit, ToolkitStatus } from '../../../lib/api.ts'
 import type { StdioRules } from '../queries.ts'
 import { addressOf } from './server-kind.tsx'
@@ -13,7 +13,7 @@ export const FILTER_LABELS: Record<Filter, string> = {
   off: 'Off or not connected',
 }
 
-/** States in which nothing goes on until the user acts. */
+/** States that need a user action. */
 const NEEDS_YOU: readonly ToolkitStatus[] = ['sign-in-needed', 'input-needed', 'changed', 'error']
 
 const STATES: Record<Filter, readonly ToolkitStatus[]> = {
@@ -23,7 +23,7 @@ const STATES: Record<Filter, readonly ToolkitStatus[]> = {
   off: ['disabled', 'disconnected'],
 }
 
-/** A command that the operator does not allow waits for nothing that its user could do. */
+/** A command that the operator does not allow needs no user action. */
 export const needsYou = (toolkit: Toolkit, rules: StdioRules | undefined): boolean =>
   NEEDS_YOU.includes(toolkit.state.status) && !isRefused(toolkit, rules)
 
@@ -51,11 +51,11 @@ export function filterToolkits(toolkits: readonly Toolkit[], { q = '', status, r
   })
 }
 
-/** A server that failed and is tried again keeps the reason, and its place. */
+/** A failed server that is retried keeps its reason and its position. */
 export const hasFailed = ({ state }: Pick<Toolkit, 'state'>): boolean =>
   state.status === 'error' || (state.status === 'connecting' && state.reason !== undefined)
 
-/** Failed servers first, then those that need their user, then the rest, each in the given order. */
+/** Sorts failed servers first, then servers that need a user action, then the rest (stable). */
 export function failedFirst(toolkits: readonly Toolkit[]): Toolkit[] {
   const rankOf = (toolkit: Toolkit) =>
     !toolkit.enabled ? 2 : hasFailed(toolkit) ? 0 : NEEDS_YOU.includes(toolkit.state.status) ? 1 : 2

@@ -4,18 +4,18 @@ import { ServerOutput } from './server-output.tsx'
 
 const AGAIN_MS = 5000
 
-/** It is printed without an event, so while somebody looks it is read again. */
+/** Output has no event, so the query polls while the server runs. */
 const outputQuery = (toolkit: string) =>
   queryOptions({
     queryKey: ['toolkits', 'output', toolkit],
     queryFn: ({ signal }) =>
       answer(client.api.mcp[':id'].output.$get({ param: { id: toolkit } }, { init: { signal } })),
     refetchInterval: ({ state }) => (state.data?.running ? AGAIN_MS : false),
-    // Nobody is told that this could not be read: it is beside the point of the page.
+    // Output is optional, so errors are not shown.
     retry: false,
   })
 
-/** What one's own server said lately beside its answers. Where it failed, the row shows that already. */
+/** Recent output of the user's own server. A failed server shows its output in the row. */
 export function PrintedOutput({ toolkit }: { toolkit: Toolkit }) {
   const isOwn = toolkit.tier === 'user' && toolkit.server.type !== 'custom' && toolkit.state.output === undefined
   const { data } = useQuery({ ...outputQuery(toolkit.id), enabled: isOwn })
@@ -23,6 +23,6 @@ export function PrintedOutput({ toolkit }: { toolkit: Toolkit }) {
   return <ServerOutput output={data.items.map(formatEntry).join('\n')} of={toolkit.name} />
 }
 
-/** What it logged says how bad it is, and which part of it says so. */
+/** Log entry with its level and logger. */
 const formatEntry = ({ level, logger, text }: { level?: string; logger?: string; text: string }) =>
   level === undefined ? text : `${level}${logger === undefined ? '' : ` (${logger})`}: ${text}`

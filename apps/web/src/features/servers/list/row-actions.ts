@@ -1,4 +1,4 @@
-/** What a row of the list can ask for, and the names of its places. */
+/** Actions and element ids of a row. */
 import type { Toolkit } from '../../../lib/api.ts'
 
 export interface RowActions {

@@ -16,7 +16,7 @@ const UNKNOWN: ServerKind = { label: 'Server', icon: Braces }
 
 export const kindOf = ({ server }: Toolkit): ServerKind => KINDS[String(server.type)] ?? UNKNOWN
 
-/** Where it is, in one line: the command as one would type it, or the URL. Stored secrets are dots. */
+/** Command line or URL of a server, with stored secrets masked. */
 export const addressOf = ({ server }: Toolkit): string => formatServer(server).replace(/\$\{secret:[^}]*\}/g, '••••')
 
 export function formatServer(server: Readonly<Record<string, unknown>>): string {
@@ -24,7 +24,7 @@ export function formatServer(server: Readonly<Record<string, unknown>>): string 
   return typeof server.url === 'string' ? server.url : [server.command, ...args].filter(Boolean).map(quoted).join(' ')
 }
 
-/** How many secrets are stored with it. */
+/** Number of stored secrets. */
 export const storedSecrets = ({ secretFields }: Toolkit): number => secretFields.length
 
 const quoted = (part: unknown) => (/\s/.test(String(part)) ? `'${part}'` : String(part))

@@ -2,14 +2,14 @@ import type { SyntheticEvent } from 'react'
 import { ScrollRegion } from '../../../ui/layout/scroll-region.tsx'
 import { CopyButton } from '../copy-button.tsx'
 
-// As in a terminal: what it died of stands at the end.
+// Scrolls to the end, where the last error is.
 function toEnd(region: Element | null): void {
   if (region) region.scrollTop = region.scrollHeight
 }
-/** What is folded has no height yet. */
+/** A folded region has no height, so it scrolls on unfold. */
 const showEnd = ({ currentTarget }: SyntheticEvent) => toEnd(currentTarget.querySelector('[role=group]'))
 
-/** What a process printed before it failed: the first thing that who wrote it asks for. */
+/** Output of a process. */
 export function ServerOutput({ output, of, open = false }: { output: string; of: string; open?: boolean }) {
   return (
     <details open={open} onToggle={showEnd} className="group min-w-0 rounded-lg border bg-sunken/60 text-[0.8125rem]">

@@ -5,14 +5,14 @@ import { Button } from '../../../ui/form/button.tsx'
 import { useCopySignInLink, useSignIn, useSignOut } from '../use-sign-in.ts'
 import { needsToken } from './toolkit-state.tsx'
 
-/** Sign in, in this browser or on another device; and out again. */
+/** Sign-in, sign-in link and disconnect buttons. */
 export function SignInActions({ toolkit }: { toolkit: Toolkit }) {
   const signIn = useSignIn()
   const copyLink = useCopySignInLink()
   const signOut = useSignOut()
   const { state, signIn: current, enabled, name } = toolkit
   if (!enabled) return null
-  // Where the server's own words have no link, signing in is nothing that would help.
+  // Without a link or an earlier sign-in, OAuth cannot help.
   const mayHelp = state.url !== undefined || current !== undefined
   if (needsToken(toolkit))
     return (
@@ -44,7 +44,7 @@ export function SignInActions({ toolkit }: { toolkit: Toolkit }) {
   )
 }
 
-/** Opens the form at the token: the server wants credentials, and offers no sign-in. */
+/** Opens the form with the token field. */
 export function AddToken({ toolkit, variant }: { toolkit: Toolkit; variant?: 'primary' }) {
   const navigate = useNavigate()
   const { uscoId, name } = toolkit
@@ -58,7 +58,7 @@ export function AddToken({ toolkit, variant }: { toolkit: Toolkit; variant?: 'pr
 
 const SOON_MS = 3 * 86_400_000
 
-/** Where somebody is signed in, and until when. */
+/** Issuer and end of a sign-in. */
 export function signInFact(toolkit: Toolkit, now = Date.now()): string | undefined {
   const { signIn } = toolkit
   if (signIn?.status !== 'signed-in') return undefined
@@ -67,7 +67,7 @@ export function signInFact(toolkit: Toolkit, now = Date.now()): string | undefin
   return `Signed in${at}, ends ${formatEnd(signIn.endsAt, now)}`
 }
 
-/** Told ahead, where somebody will have to sign in again before long. */
+/** Warning if the sign-in ends within three days. */
 export function signInEnds({ signIn, enabled }: Toolkit, now = Date.now()): string | undefined {
   if (!enabled || signIn?.status !== 'signed-in' || !signIn.endsAt) return undefined
   if (Date.parse(signIn.endsAt) - now > SOON_MS) return undefined

@@ -11,7 +11,7 @@ const PHASES = {
   listing: 'Listing tools',
 } as const
 
-/** How far the start of a server is, what it printed last, and a way to cancel it. */
+/** Start phase and last output line of a server, with a cancel button. */
 export function StartProgress({ toolkit }: { toolkit: Toolkit }) {
   const list = useToolkitList()
   const { state, uscoId, name } = toolkit

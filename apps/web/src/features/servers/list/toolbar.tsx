@@ -7,11 +7,11 @@ interface ToolbarProps {
   q: string
   status: Filter | undefined
   onChange: (search: { q?: string | undefined; status?: Filter | undefined }) => void
-  /** The buttons beside it. */
+  /** Further buttons. */
   children?: ReactNode
 }
 
-/** For who has many servers. What is typed and chosen stands in the address. */
+/** Search and state filter, kept in the URL. */
 export function Toolbar({ q, status, onChange, children }: ToolbarProps) {
   return (
     <search className="flex flex-wrap gap-2">

@@ -11,7 +11,7 @@ import { useAccept, useRefreshTools } from '../use-tools.ts'
 import { PrintedOutput } from './printed-output.tsx'
 import { ToolkitTools } from './toolkit-tools.tsx'
 
-/** What is inside a server: its tools, what else it offers, and how to look again. */
+/** Unfolded server: tools, resources, prompts and output. */
 export function ToolkitDetails({ toolkit }: { toolkit: Toolkit }) {
   const hasServer = toolkit.server.type !== 'custom'
   const [tab, setTab] = useState('tools')

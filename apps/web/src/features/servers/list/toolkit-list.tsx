@@ -33,7 +33,7 @@ export function Section({ id, title, note, count, children }: SectionProps) {
 
 const card = 'divide-y overflow-hidden rounded-xl border bg-surface shadow-flat'
 
-/** Which servers are selected for an action over many. */
+/** Servers selected for a bulk action. */
 export interface Selected {
   uscoIds: ReadonlySet<string>
   onSelect: (uscoId: string, isSelected: boolean) => void
@@ -46,7 +46,7 @@ interface ToolkitListProps {
   selected?: Selected | undefined
 }
 
-/** More rows are drawn only where they are in sight. */
+/** Longer lists are virtualized. */
 const DRAWN_WHOLE = 30
 const ROW_PX = 116
 
@@ -77,7 +77,7 @@ function rowOf(toolkit: Toolkit, { open, actions, selected }: ToolkitListProps) 
   }
 }
 
-/** Scrolls with the page. The open row stays drawn, so that nothing typed in it is lost. */
+/** Virtualized list that scrolls with the page. The open row stays rendered, so that its input is not lost. */
 function ManyToolkits(props: ToolkitListProps) {
   const { toolkits, open } = props
   const list = useRef<HTMLUListElement>(null)
@@ -98,7 +98,7 @@ function ManyToolkits(props: ToolkitListProps) {
     const now = Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)
     if (now !== top) setTop(now)
   })
-  // A row that is opened from elsewhere is brought into sight.
+  // Scrolls to a row that was opened from another element.
   useLayoutEffect(() => {
     if (opened >= 0 && document.activeElement === document.body) rows.scrollToIndex(opened, { align: 'start' })
   }, [rows, opened])

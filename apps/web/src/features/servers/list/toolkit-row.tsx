@@ -19,9 +19,9 @@ interface ToolkitRowProps {
   toolkit: Toolkit
   open: boolean
   actions: RowActions
-  /** Whether it is selected, while servers are selected. */
+  /** Selection state, in selection mode. */
   selection?: { isSelected: boolean; onSelect: (isSelected: boolean) => void } | undefined
-  /** Which of how many it is, where not all of them are drawn. */
+  /** Position in a virtualized list. */
   position?: (RowPosition & { style: CSSProperties; className: string }) | undefined
 }
 

@@ -19,7 +19,7 @@ interface StateLook {
 }
 
 const OFF = 'border-line bg-sunken text-ink-muted'
-// Amber is kept for what waits for the user; grey is nothing to worry about.
+// Amber means that the user must act; grey needs no action.
 const ACT = 'border-transparent bg-act-soft text-act'
 
 const LOOKS: Record<ToolkitStatus, StateLook> = {
@@ -35,7 +35,7 @@ const LOOKS: Record<ToolkitStatus, StateLook> = {
 
 type StateInput = Pick<Toolkit, 'state' | 'server' | 'toolCount' | 'signIn' | 'readOnly'>
 
-/** Whether a token is what helps: the server wants credentials, none are set, and there is no sign-in to offer. */
+/** Whether a token would help: the server wants credentials, none are set, and it offers no sign-in. */
 export const needsToken = ({ state, server, signIn, readOnly }: StateInput): boolean =>
   state.status === 'sign-in-needed' &&
   state.url === undefined &&
@@ -46,7 +46,7 @@ export const needsToken = ({ state, server, signIn, readOnly }: StateInput): boo
 const takesToken = ({ type, auth }: Toolkit['server']): boolean =>
   (type === 'http' || type === 'sse') && (auth as { type?: unknown } | undefined)?.type === 'none'
 
-/** What is not connected may lack nothing: a custom toolkit has no server, and another is reached when it is needed. */
+/** A disconnected toolkit can be ready: custom toolkits have no server, others connect on demand. */
 export function stateStyle(toolkit: StateInput): StateLook {
   const { state, server, toolCount } = toolkit
   const look = LOOKS[state.status]
@@ -56,7 +56,7 @@ export function stateStyle(toolkit: StateInput): StateLook {
   return toolCount > 0 ? { ...look, label: 'On demand' } : look
 }
 
-/** A state in a word, with an icon and a colour that say the same. */
+/** State label with icon and color. */
 export function StateBadge(toolkit: StateInput) {
   const { status } = toolkit.state
   const { label, icon: Icon, className } = stateStyle(toolkit)
@@ -75,7 +75,7 @@ export function StateBadge(toolkit: StateInput) {
   )
 }
 
-/** Why it is in that state and what to do, where the server says so. */
+/** Reason and fix of the state. */
 export function StateReason({ state }: { state: Toolkit['state'] }) {
   if (!state.reason && !state.action) return null
   return (
@@ -95,11 +95,11 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
   )
 }
 
-/** What to do. Where the server's own words stand below, nobody is sent to look for them. */
+/** Fix text, without the hint to the output if that is shown below. */
 export const actionOf = ({ action, output }: Toolkit['state']): string | undefined =>
   output === undefined ? action : action?.replace(/^Read its last words in the detail; c/, 'C')
 
-/** Why, in a sentence. The process's output is shown by itself, with its lines. */
+/** Reason as a sentence, without the output, which is shown separately. */
 export function reasonOf({ reason = '', output }: Toolkit['state']): string {
   const own = output === undefined ? reason : (reason.split(' It said: ')[0] ?? reason)
   return own === '' || /[.!?…]$/.test(own) ? own : `${own}.`

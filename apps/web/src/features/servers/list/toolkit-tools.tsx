@@ -12,11 +12,11 @@ import { useSwitchTools } from '../use-tools.ts'
 
 const FEW = 6
 
-/** The tools, found and filtered; and those that cannot be used, with the reason. */
+/** Tools with search and filter, and invalid tools with their reason. */
 export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
   const [q, setQ] = useState('')
   const [filter, setFilter] = useState<ToolFilter>('all')
-  // What is to be looked at is not left out.
+  // A reviewed tool must be visible, so filters are cleared.
   const isReviewed = useReviewed(toolkit) !== undefined
   if (isReviewed && (q !== '' || filter !== 'all')) {
     setQ('')
@@ -77,7 +77,7 @@ export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
   )
 }
 
-/** All that are shown at once, in whichever direction there is something to do. */
+/** Turns all visible tools on or off. */
 function BulkSwitch({ toolkit, tools }: { toolkit: Toolkit; tools: Toolkit['tools'] }) {
   const { mutate, isPending } = useSwitchTools()
   if (tools.length === 0) return null

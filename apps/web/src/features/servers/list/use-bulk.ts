@@ -1,4 +1,4 @@
-/** One action over many servers, a few requests at once; each answer goes into the list as it comes. */
+/** Bulk actions over servers, four requests at a time; each response updates the list. */
 import { useRef, useState } from 'react'
 import { toast } from 'sonner'
 import { answer, client, type Toolkit } from '../../../lib/api.ts'
@@ -67,7 +67,7 @@ function toastOutcome(action: BulkAction, total: number, failed: readonly string
   toast.error(`${done}, ${failed.length} failed`, { description: `${failed.slice(0, MAX_NAMES).join(', ')}${more}` })
 }
 
-/** The server afterwards; of a deleted one, as it was. */
+/** Returns the updated server, or the deleted one unchanged. */
 async function send(action: BulkAction, toolkit: Toolkit): Promise<Toolkit> {
   const route = client.api.mcp[':id']
   if (action === 'refresh') return answer(route.introspect.$post({ ...byId(toolkit), query: { reconnect: 'false' } }))

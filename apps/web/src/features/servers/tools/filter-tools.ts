@@ -1,4 +1,4 @@
-/** Which tools of a server are meant by what somebody typed and chose. */
+/** Filters the tools of a server by text and kind. */
 import type { Toolkit } from '../../../lib/api.ts'
 
 type Tool = Toolkit['tools'][number]
@@ -20,7 +20,7 @@ export function filterTools(tools: Toolkit['tools'], q: string, filter: ToolFilt
     const text = `${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`.toLowerCase()
     return TOOL_FILTERS[filter].fits(tool) && words.every((word) => text.includes(word))
   })
-  // What waits for somebody comes first.
+  // Tools to review come first.
   const waits = ({ changed, held }: Tool) => Number(changed !== undefined || held !== undefined)
   return found.toSorted((a, b) => waits(b) - waits(a))
 }

@@ -15,12 +15,12 @@ interface QuestionDialogProps {
   onClosed: () => void
 }
 
-/** What a server asks in the middle of a call. Escape leaves it open: to decide later is no refusal. */
+/** Input request of a server during a call. Escape keeps it open. */
 export function QuestionDialog({ toolkit, onClose, onClosed }: QuestionDialogProps) {
   const { data: questions, error } = useQuery(questionsQuery())
   const question = questions?.find((item) => item.toolkit === toolkit.id)
   const isGone = questions !== undefined && question === undefined
-  // Answered elsewhere, or no longer asked.
+  // The request was resolved elsewhere.
   useEffect(() => {
     if (isGone) onClose()
   }, [isGone, onClose])

@@ -1,10 +1,10 @@
-/** What changed between two texts, line by line: the longest common lines stay, the rest went or came. */
+/** Line diff by longest common subsequence. */
 export interface DiffLine {
   kind: 'same' | 'gone' | 'new'
   text: string
 }
 
-/** Beyond this the table would be large; then all of the old goes and all of the new comes. */
+/** Above this table size all old lines are removed and all new lines added. */
 const MAX_CELLS = 4_000_000
 
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -30,7 +30,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
 
 const linesOf = (text: string) => (text === '' ? [] : text.split('\n'))
 
-/** Only what is near a change; what lies between is a gap. */
+/** Keeps lines near changes and replaces the rest with gaps. */
 export function nearChanges(lines: readonly DiffLine[], around = 3): Array<DiffLine | 'gap'> {
   const isNear = lines.map((_, index) =>
     lines.slice(Math.max(0, index - around), index + around + 1).some(({ kind }) => kind !== 'same'),

@@ -14,7 +14,7 @@ import { type Argument, blocksOf, type OfferedItem } from './offered.ts'
 interface OfferedFormProps {
   toolkit: Toolkit
   item: OfferedItem
-  /** Its name for people. */
+  /** Display name. */
   label: string
   fields: readonly Argument[]
 }
@@ -91,7 +91,7 @@ function ArgumentField({ toolkit, item, field, values, onChange }: ArgumentField
   )
 }
 
-/** An argument that is left empty is not sent. */
+/** Empty arguments are not sent. */
 const filled = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
 

@@ -15,7 +15,7 @@ const EMPTY_LABELS: Record<Offered, string> = {
 }
 const MAX_ITEMS = 200
 
-/** A server's resources, URI templates or prompts, as it lists them now; each can be read. */
+/** Resources and URI templates, or prompts, of a server; each can be read. */
 export function OfferedList({ toolkit, kind }: { toolkit: Toolkit; kind: Offered }) {
   const { data: listed, error } = useQuery(offeredQuery(toolkit.uscoId, kind))
   const { data: templates = [] } = useQuery({ ...templatesQuery(toolkit.uscoId), enabled: kind === 'resources' })

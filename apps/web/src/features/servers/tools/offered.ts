@@ -1,4 +1,4 @@
-/** Resources, URI templates and prompts as a form needs them, out of a server's own listing. */
+/** Form data of resources, URI templates and prompts from a server's listing. */
 
 export interface Argument {
   name: string
@@ -39,7 +39,7 @@ export function promptArguments(listed: unknown): Argument[] {
     }))
 }
 
-/** The blocks of an answer: contents of a resource, messages of a prompt. */
+/** Content blocks of a response: resource contents or prompt messages. */
 export function blocksOf(answer: Record<string, unknown>): unknown[] {
   if (Array.isArray(answer.contents)) return answer.contents.map((resource) => ({ type: 'resource', resource }))
   if (!Array.isArray(answer.messages)) return []

@@ -1,4 +1,4 @@
-/** How models are told of one tool: a title, a description, and claims that are more careful than its server's. */
+/** Dialog for tool overrides: title, description and stricter annotations. */
 import { useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
 import { ProblemNotice } from '../../../lib/problems.tsx'
@@ -23,7 +23,7 @@ const CLAIMS: Record<Hint, { label: string; hint: string }> = {
 
 interface OverrideDialogProps {
   toolkit: Toolkit
-  /** As its server describes it. */
+  /** The tool as its server describes it. */
   tool: Tool
   onClose: () => void
   onClosed: () => void
@@ -113,7 +113,7 @@ function Texts({ tool, draft, onChange }: PartProps) {
   )
 }
 
-/** Only towards the careful side; what the server itself says already needs no switch. */
+/** Overrides can only be stricter, so annotations that are already strict are hidden. */
 function Claims({ tool, draft, onChange }: PartProps) {
   const open = HINTS.filter((hint) => tool.annotations?.[hint] !== CAREFUL[hint])
   if (open.length === 0) return null

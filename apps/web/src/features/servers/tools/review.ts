@@ -1,17 +1,17 @@
-/** Which tool is to be looked at next: it is brought into sight, and its *Accept* has the focus. */
+/** The tool to review next: scrolled into view, with the focus on *Accept*. */
 import { createContext, type RefObject, use, useEffect, useMemo, useRef, useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
 
 interface Reviewed {
   uscoId: string
   tool: string
-  /** It has been brought into sight. */
+  /** Called once the tool is in view. */
   done: () => void
 }
 
 export const Review = createContext<Reviewed | undefined>(undefined)
 
-/** The page's side: who wants to review a toolkit gets to the first of its tools that waits for that. */
+/** Page state; `review` selects the first tool that needs a review. */
 export function useReview() {
   const [target, setTarget] = useState<Omit<Reviewed, 'done'>>()
   const reviewed = useMemo(() => target && { ...target, done: () => setTarget(undefined) }, [target])
@@ -22,13 +22,13 @@ export function useReview() {
   return { reviewed, review }
 }
 
-/** The name of the tool of this toolkit that is to be looked at now. */
+/** Name of the tool to review in this toolkit. */
 export function useReviewed({ uscoId }: Toolkit): string | undefined {
   const reviewed = use(Review)
   return reviewed?.uscoId === uscoId ? reviewed.tool : undefined
 }
 
-/** For the button that answers. */
+/** Ref for the accept button. */
 export function useReviewFocus(toolkit: Toolkit, tool: string): RefObject<HTMLButtonElement | null> {
   const button = useRef<HTMLButtonElement>(null)
   const reviewed = use(Review)

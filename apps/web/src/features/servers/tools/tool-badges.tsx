@@ -19,11 +19,11 @@ interface Claim {
   says: string | undefined
   icon: LucideIcon
   className?: string
-  /** Whether it is told where there is little room. */
+  /** Whether the badge is shown in short lists. */
   first?: boolean
 }
 
-/** What a server claims of a tool. Claims: policy decides what they are worth. */
+/** Badges of the tool's annotations, which policy may ignore. */
 export function claimsOf(annotations: Annotations): Claim[] {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations ?? {}
   const reads = readOnlyHint === true
@@ -57,7 +57,7 @@ export function ToolBadges({ annotations, short = false }: { annotations: Annota
   ))
 }
 
-/** What of it is not its server's word. */
+/** Badge for overridden fields. */
 export function OverriddenMark({ changed }: { changed: readonly string[] }) {
   if (changed.length === 0) return null
   return (

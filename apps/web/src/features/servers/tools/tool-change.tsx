@@ -18,7 +18,7 @@ const LABELS: Record<string, string> = {
   annotations: 'Claims',
 }
 
-/** What was accepted beside what the server says now, and the way to accept that. */
+/** Difference between the accepted and the current tool, with the accept button. */
 export function ToolChange({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) {
   const accept = useAccept()
   const button = useReviewFocus(toolkit, tool.name)
@@ -26,7 +26,7 @@ export function ToolChange({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) 
   if (!tool.changed && !tool.held)
     return minor?.from && minor.to ? <MinorChange from={minor.from} to={minor.to} /> : null
   const { from, to } = tool.changed ?? {}
-  // Nobody accepts a change before both versions are shown.
+  // Accept is disabled until both versions are visible.
   const isReady = !accept.isPending && (!tool.changed || to !== undefined)
   return (
     <div className="grid gap-3 rounded-xl border border-act/30 bg-act-soft/40 p-3">
@@ -56,7 +56,7 @@ interface Versions {
   to: Record<string, unknown>
 }
 
-/** A difference that needs no answer, folded away. */
+/** A change that needs no review, folded. */
 function MinorChange(change: Versions) {
   return (
     <details className="rounded-xl border p-3 text-sm text-ink-muted">

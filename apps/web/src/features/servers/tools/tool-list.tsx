@@ -1,4 +1,4 @@
-/** The tools of one server. Beyond some dozens only those are drawn that are in sight: a server may have thousands. */
+/** Tools of one server, virtualized above 60 rows, because a server may have thousands. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { type Toolkit, toolkitQuery } from '../../../lib/api.ts'
@@ -64,7 +64,7 @@ function useRows(toolkit: Toolkit): Row {
   const icons = useMemo(() => new Map(whole?.tools.map((tool) => [tool.name, tool.icons])), [whole])
   const { mutate: switchTools } = useSwitchTools()
   const choose = useSetToolPolicy()
-  // What has to be looked at is open from the beginning.
+  // Changed tools are unfolded initially.
   const [open, setOpen] = useState<ReadonlySet<string>>(
     () => new Set(toolkit.tools.filter(({ changed }) => changed).map(({ name }) => name)),
   )

@@ -20,7 +20,7 @@ describe('a tool with an override', () => {
   })
 
   it('is unchanged if the override has no effect', () => {
-    // Less careful than the server, or the same as it says: neither holds.
+    // An override that is less strict than the server, or equal, has no effect.
     expect(presentWith({ annotations: { destructiveHint: false, openWorldHint: true }, enabled: false })).toEqual({
       tool,
       changed: [],

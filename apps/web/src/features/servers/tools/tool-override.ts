@@ -1,6 +1,6 @@
 /**
- * What a tool's owner says of it in place of its server: a title, a description, and claims that are more careful than its own. The page
- * shows what holds, and keeps what the server says beside it.
+ * Tool overrides of the owner: title, description and stricter annotations. The page shows the effective values and
+ * keeps the server's.
  */
 import type { Toolkit } from '../../../lib/api.ts'
 
@@ -9,7 +9,7 @@ type Overrides = Toolkit['options']['overrides']
 export type Override = Overrides[string]
 export type Hint = 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint'
 
-/** Which value of a claim is the careful one. Others change nothing: nobody is believed more than the server. */
+/** The strict value of each annotation. Other override values have no effect. */
 export const CAREFUL: Record<Hint, boolean> = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -18,7 +18,7 @@ export const CAREFUL: Record<Hint, boolean> = {
 }
 export const HINTS = Object.keys(CAREFUL) as Hint[]
 
-/** What a dialog edits: '' and "off" leave what the server says. */
+/** Dialog state; '' and off keep the server's value. */
 export interface OverrideDraft {
   title: string
   description: string
@@ -30,7 +30,7 @@ export const overrideOf = (
   { name }: Pick<Tool, 'name'>,
 ): Override | undefined => (Object.hasOwn(options.overrides, name) ? options.overrides[name] : undefined)
 
-/** The tool as models get it, and which of its words are not its server's. */
+/** The tool as models see it, and its overridden fields. */
 export function presentedTool(toolkit: Pick<Toolkit, 'options'>, tool: Tool): { tool: Tool; changed: string[] } {
   const { title, description, annotations } = overrideOf(toolkit, tool) ?? {}
   const careful = HINTS.filter((hint) => annotations?.[hint] === CAREFUL[hint])
@@ -58,7 +58,7 @@ export function draftOf(override: Override | undefined): OverrideDraft {
   return { title, description, careful: new Set(HINTS.filter((hint) => annotations?.[hint] === CAREFUL[hint])) }
 }
 
-/** All overrides with this one in them; what it says of other things, a name or examples, stays. */
+/** All overrides with this one; its other fields, such as name and examples, are preserved. */
 export function overridesWith(overrides: Overrides, name: string, draft: OverrideDraft): Overrides {
   const { title: _, description: _old, annotations: claimed, ...rest } = overrides[name] ?? {}
   const title = draft.title.trim()

@@ -1,4 +1,4 @@
-/** What of a tool is not its server's word, with the way there and back. */
+/** Overridden fields of a tool, with edit and reset. */
 import { ChevronRight, PenLine, Undo2 } from 'lucide-react'
 import { useId, useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
@@ -10,7 +10,7 @@ import { NOTHING, presentedTool } from './tool-override.ts'
 
 type Tool = Toolkit['tools'][number]
 
-/** Of what somebody else defines, or oneself in the editor, the words are changed there. */
+/** Global and custom toolkits are not overridden here. */
 const mayOverride = ({ readOnly, server }: Toolkit) => !readOnly && server.type !== 'custom'
 
 export function ToolOverrides({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) {
@@ -49,7 +49,7 @@ export function ToolOverrides({ toolkit, tool }: { toolkit: Toolkit; tool: Tool 
   )
 }
 
-/** What the server itself says, where something else is shown. */
+/** The server's own values of overridden fields. */
 function ServerValues({ tool, changed, by }: { tool: Tool; changed: readonly string[]; by: string }) {
   if (changed.length === 0) return null
   const { title, description, annotations } = tool

@@ -18,7 +18,7 @@ const CHOICE_LABELS: Record<Exclude<Choice, 'inherit'>, string> = {
 
 const SMALL = 'h-8 w-40 py-0 text-[0.8125rem] sm:text-[0.8125rem] [&+svg]:top-2'
 
-/** Who is asked before the tool is called. What is inherited is named, so that nobody has to guess what nothing means. */
+/** Policy of a tool. The default option names the inherited decision. */
 export function ToolPolicySelect({ name, decision, choice, busy, onChoose }: ToolPolicySelectProps) {
   if (!decision) return <Select aria-label={`Calls of ${name}`} disabled className={SMALL} />
   const offered = choicesFor(decision.inherited)
@@ -43,7 +43,7 @@ export function ToolPolicySelect({ name, decision, choice, busy, onChoose }: Too
   )
 }
 
-/** Where what holds is not what was chosen: another rule is stricter. */
+/** Note if a stricter rule overrides the choice. */
 export function effectiveNote(decision: ToolDecision | undefined, choice: Choice): string | undefined {
   if (!decision) return undefined
   const expected = choice === 'inherit' ? decision.inherited.decision : choice

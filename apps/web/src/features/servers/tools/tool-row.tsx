@@ -26,14 +26,14 @@ export interface ToolRowProps {
   open: boolean
   decision: ToolDecision | undefined
   choice: Choice
-  /** Whether a choice is on its way. */
+  /** Whether a choice is being saved. */
   choosing: boolean
   onOpen: (open: boolean) => void
   onSwitch: (on: boolean) => void
   onChoose: (choice: Choice) => void
 }
 
-/** Which of how many it is, where not all of them are drawn. */
+/** Position in a virtualized list. */
 type Position = Omit<RowPosition, 'ref'> & Partial<Pick<RowPosition, 'ref'>>
 
 export function ToolRow({ position, ...row }: ToolRowProps & { position: Position }) {
@@ -41,7 +41,7 @@ export function ToolRow({ position, ...row }: ToolRowProps & { position: Positio
   const { tool, changed } = presentedTool(row.toolkit, row.tool)
   const id = useId()
   const note = effectiveNote(decision, choice)
-  // A title is not read on a phone; what is to be accepted says so itself.
+  // Touch devices show no tooltip, so the reason is also text.
   const fixed = tool.held || !row.toolkit.enabled ? undefined : whyFixed(row.toolkit, row.tool)
   return (
     <li {...position} className="grid scroll-mt-16 gap-2 border-b py-2.5 last:border-b-0 lg:scroll-mt-4">

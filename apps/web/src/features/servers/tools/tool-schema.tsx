@@ -9,7 +9,7 @@ const VIEWS = [
   { value: 'output', label: 'Gives' },
 ] as const
 
-/** What it takes and gives, as its server says. */
+/** Input and output schema of a tool. */
 export function ToolSchema({ tool }: { tool: Toolkit['tools'][number] }) {
   const [view, setView] = useState<'input' | 'output'>('input')
   const schema = view === 'input' ? tool.inputSchema : tool.outputSchema

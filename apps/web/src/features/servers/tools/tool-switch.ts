@@ -1,6 +1,6 @@
 /**
- * Switching single tools. Of one's own toolkit by its list of left-out names, which no remembered answer depends on; of a global one by a
- * word of one's own, which nobody else hears. What something else keeps off, a wider pattern or the operator, stays off.
+ * Turns single tools on or off: own toolkits by their exclude list, which grants do not depend on; global toolkits by
+ * the user's activations. Tools that a wider pattern or the operator turned off stay off.
  */
 import type { Toolkit, ToolkitBody } from '../../../lib/api.ts'
 import { patternOf } from './tool-policy.ts'
@@ -8,10 +8,10 @@ import { patternOf } from './tool-policy.ts'
 type Tool = Toolkit['tools'][number]
 type Reason = NonNullable<Tool['off']>[number]
 
-/** A word of the user's own, which they can take back. */
+/** An activation of the user, which the user can remove. */
 const isOwnActivation = ({ kind, tier }: Reason) => kind === 'activation' && tier === 'user'
 
-/** Whether the switch alone decides. */
+/** Whether the switch has an effect. */
 export function isSwitchable(toolkit: Toolkit, { name, enabled, held, off = [] }: Tool): boolean {
   const { options, readOnly } = toolkit
   if (held) return false
@@ -21,17 +21,17 @@ export function isSwitchable(toolkit: Toolkit, { name, enabled, held, off = [] }
   return byList || (off.length > 0 && off.every(isOwnActivation))
 }
 
-/** What the API takes: a list of left-out names of so many, or so many words of one's own. */
+/** API limits of the exclude list and of activations. */
 const MAX_EXCLUDED = 200
 const MAX_ACTIVATIONS = 1000
 
-/** How many more can be switched at once. */
+/** Max tools that can be switched at once. */
 export function maxSwitchable({ readOnly, options }: Toolkit, on: boolean): number {
   if (on) return MAX_ACTIVATIONS
   return readOnly ? MAX_ACTIVATIONS : MAX_EXCLUDED - options.exclude.length
 }
 
-/** Why a switch cannot be moved, in words. */
+/** Why a switch is disabled. */
 export function whyFixed(toolkit: Toolkit, tool: Tool): string | undefined {
   if (isSwitchable(toolkit, tool)) return undefined
   if (tool.held) return tool.held
@@ -39,7 +39,7 @@ export function whyFixed(toolkit: Toolkit, tool: Tool): string | undefined {
   return toolkit.enabled ? 'The operator has switched it off for everyone.' : 'Switch the server on first.'
 }
 
-/** What to send so that these tools are on, or off, and all others stay. */
+/** Request body that turns these tools on or off and keeps the others. */
 export function switchBody(toolkit: Toolkit, names: readonly string[], on: boolean): ToolkitBody {
   if (toolkit.readOnly) return { switches: Object.fromEntries(names.map((name) => [name, on])) }
   const { options } = toolkit
