@@ -1,4 +1,4 @@
-/** What the pages of workflows and runs read. */
+/** Queries of workflows and runs. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
@@ -57,7 +57,7 @@ export const runsQuery = (filter: { workflowId?: string } = {}) =>
   })
 
 const MOVING: ReadonlySet<RunStatus> = new Set(['queued', 'running'])
-/** Events tell of nodes; that a run is over is looked for as well, for as long as it is not. */
+/** Node events do not report the end of a run, so an active run is polled. */
 const LOOK_MS = 1000
 
 export const runQuery = (id: string) =>

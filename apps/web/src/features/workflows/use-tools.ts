@@ -1,4 +1,4 @@
-/** The tools that can be picked, by their servers, and how they are looked for again. */
+/** Selectable tools by server, and their refresh. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit, toolkitsQuery, wholeToolkitsQuery } from '../../lib/api.ts'

@@ -1,4 +1,4 @@
-/** What can be done to workflows and runs. Each keeps what is shown in step with the answer. */
+/** Workflow and run mutations; each updates the cached data with the response. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client, problemOf } from '../../lib/api.ts'
@@ -12,7 +12,7 @@ export function useSaveWorkflow(id: string | undefined) {
   return useMutation({
     mutationFn: async ({ definition, version }: { definition: Definition; version: number | undefined }) => {
       const json = definition as unknown as Body
-      // Nobody saves over a version that they have not been told of.
+      // `baseVersion` prevents overwriting a newer version.
       const query = version === undefined ? {} : { baseVersion: String(version) }
       const saved = id
         ? await answer(client.api.workflows[':id'].$put({ param: { id }, query, json }))
@@ -42,7 +42,7 @@ export function useDeleteWorkflow(done: () => void) {
   })
 }
 
-/** What is wrong with a definition; where that is what is stored, what would stop a run as well. */
+/** Validates a definition; for a stored one, also runs the preflight check. */
 export function useCheckWorkflow() {
   return useMutation({
     mutationFn: async ({ definition, storedId }: { definition: Definition; storedId: string | undefined }) => {
@@ -56,7 +56,7 @@ export function useCheckWorkflow() {
 
 export type Checked = NonNullable<ReturnType<typeof useCheckWorkflow>['data']>
 
-/** Starts a run and does not wait for it: its page shows what becomes of it. */
+/** Starts a run without waiting for it. */
 export function useStartRun() {
   const queryClient = useQueryClient()
   return useMutation({
@@ -90,7 +90,7 @@ export function useCancelRun(id: string) {
   })
 }
 
-/** Says what became of a step, where nobody knows. */
+/** Resolves a step with an unknown outcome. */
 export function useResolveStep(id: string) {
   const queryClient = useQueryClient()
   return useMutation({

@@ -1,20 +1,20 @@
-/** What of this page stands in the address. */
+/** URL search parameters of workflow and run pages. */
 import { pickStrings } from '../../lib/url-search.ts'
 
 export interface WorkflowSearch {
-  /** The node that is chosen. */
+  /** Selected node. */
   node?: string
   view?: string
-  /** A new one begins with an example, or with what was imported. */
+  /** Example id or `import`, for a new workflow. */
   from?: string
-  /** A new one begins as a copy of this. */
+  /** Workflow id to copy, for a new workflow. */
   copy?: string
 }
 
 export const readWorkflow = (search: Record<string, unknown>): WorkflowSearch =>
   pickStrings(search, ['node', 'view', 'from', 'copy'])
 
-/** Of a run: the node that is chosen. */
+/** Search parameters of a run. */
 export type RunSearch = Pick<WorkflowSearch, 'node'>
 
 export const readRun = (search: Record<string, unknown>): RunSearch => pickStrings(search, ['node'])

@@ -1,6 +1,6 @@
 /**
- * A workflow while it is edited: its definition, in which anything may still be wrong, and changes of it. Every change
- * gives a new definition. Who renames or removes a node renames or removes it everywhere that it is named.
+ * An editable, possibly invalid workflow definition and immutable changes of it. Renaming or removing a node updates
+ * all references to it.
  */
 export type Json = unknown
 export type JsonObject = Record<string, unknown>
@@ -82,7 +82,7 @@ export const emptyDefinition = (): Definition => ({
   nodes: [],
 })
 
-/** An id that no node has yet: `read_file`, `read_file_2`. */
+/** An unused node id: `read_file`, `read_file_2`. */
 export function freeId(definition: Definition, wanted: string): string {
   const cleaned = wanted.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^[^A-Za-z]+/, '')
   const base = (cleaned === '' ? 'node' : cleaned).slice(0, 50)
@@ -112,7 +112,7 @@ const FIRST_IDS: Record<NodeKind, string> = {
   approval: 'ask',
 }
 
-/** Behind the node that is chosen, or at the end. */
+/** Inserts after `behind`, or at the end. */
 export function addNode(definition: Definition, node: WorkflowNode, behind?: string): Definition {
   const index = definition.nodes.findIndex(({ id }) => id === behind)
   const nodes = [...definition.nodes]
@@ -125,7 +125,7 @@ export function changeNode(definition: Definition, id: string, change: Partial<W
   return { ...definition, nodes }
 }
 
-/** What was emptied is not there. */
+/** Removes undefined fields. */
 function tidied(node: WorkflowNode): WorkflowNode {
   return Object.fromEntries(Object.entries(node).filter(([, value]) => value !== undefined)) as unknown as WorkflowNode
 }
@@ -147,7 +147,7 @@ export function duplicateNode(definition: Definition, id: string): { definition:
   return { definition: addNode(definition, copy, id), id: copy.id }
 }
 
-/** Who waited for it, chose it or ran it does so no more; expressions that name it are left, for the check to tell. */
+/** Removes all references to the node, except in expressions, which validation reports. */
 export function removeNode(definition: Definition, id: string): Definition {
   const nodes = definition.nodes.filter((node) => node.id !== id).map((node) => withNames(node, id, undefined))
   return { ...definition, nodes }
@@ -163,7 +163,7 @@ export function renameNode(definition: Definition, from: string, to: string): De
   return { ...definition, nodes, ...(output === undefined ? {} : { output: renamedIn(output, from, to) }) }
 }
 
-/** Lists and fields that name nodes. */
+/** Replaces a node id in lists and fields. */
 function withNames(node: WorkflowNode, from: string, to: string | undefined): WorkflowNode {
   const list = (ids: string[] | undefined) => ids?.flatMap((id) => (id !== from ? [id] : to === undefined ? [] : [to]))
   const changed = { ...node, ...(node.after ? { after: list(node.after) } : {}) } as WorkflowNode
@@ -192,10 +192,10 @@ function renamedIn(value: Json, from: string, to: string): Json {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renamedIn(inner, from, to)]))
 }
 
-// `nodes.read` and `nodes["read"]`, and not `nodes.reader`.
+// Matches `nodes.read` and `nodes["read"]`, but not `nodes.reader`.
 const nameOf = (id: string) => new RegExp(`(\\bnodes(?:\\.|\\[["']))${id}(?![\\w])`, 'g')
 
-/** Nodes that expressions of a value name. */
+/** Node ids in the expressions of a value. */
 export function namedIn(value: Json): string[] {
   if (typeof value === 'string')
     return [...value.matchAll(/\bnodes(?:\.|\[["'])([A-Za-z][\w-]*)/g)].map(([, id = '']) => id)
@@ -204,7 +204,7 @@ export function namedIn(value: Json): string[] {
   return Object.values(value).flatMap(namedIn)
 }
 
-/** What of a node is evaluated. */
+/** Values of a node that may contain expressions. */
 export function textsOf(node: WorkflowNode): Json[] {
   const fields = node as unknown as JsonObject
   const { onError } = node

@@ -1,4 +1,4 @@
-/** Workflows to begin with. They need no server, so that each can be run at once. */
+/** Example workflows that need no server. */
 import type { Definition } from './definition.ts'
 
 export interface Example {

@@ -1,4 +1,4 @@
-/** Problems of a definition by their place: those of a node at the node, those of a field at the field. */
+/** Maps problems of a definition to nodes and fields. */
 import type { Definition } from './definition.ts'
 
 export interface Problem {
@@ -8,11 +8,11 @@ export interface Problem {
 }
 
 export interface PlacedProblem extends Problem {
-  /** Within the node, or within the definition where it is of none. */
+  /** Path inside the node, or inside the definition. */
   field: string
 }
 
-/** Those of one node, by its place in the list. */
+/** Problems of the node at an index. */
 export function ofNode(problems: readonly Problem[], index: number): PlacedProblem[] {
   const prefix = `nodes.${index}`
   return problems.flatMap((problem) => {
@@ -21,21 +21,21 @@ export function ofNode(problems: readonly Problem[], index: number): PlacedProbl
   })
 }
 
-/** Those of the workflow itself. */
+/** Problems outside of nodes. */
 export const ofWorkflow = (problems: readonly Problem[]): PlacedProblem[] =>
   problems.filter(({ path }) => !/^nodes\.\d/.test(path)).map((problem) => ({ ...problem, field: problem.path }))
 
-/** What is said of a field, and of what is inside it. */
+/** Messages of a field and its children. */
 export function atField(problems: readonly PlacedProblem[], field: string): string | undefined {
   const found = problems.filter((problem) => problem.field === field || problem.field.startsWith(`${field}.`))
   return found.length === 0 ? undefined : found.map(sentenceOf).join(' ')
 }
 
-/** What no field of the form says: shown above it. */
+/** Problems without a form field, shown above the form. */
 export const notAt = (problems: readonly PlacedProblem[], fields: readonly string[]): PlacedProblem[] =>
   problems.filter(({ field }) => !fields.some((name) => field === name || field.startsWith(`${name}.`)))
 
-/** The API's messages go on from the field's name, and name the node that is looked at anyway. */
+/** Formats a message as a sentence: API messages continue the field name and repeat the node. */
 export function sentenceOf({ message, action, field }: PlacedProblem): string {
   const bare = message.replace(/^in node '[^']*': /, '')
   const subject = field.split('.').at(-1) ?? ''
@@ -45,7 +45,7 @@ export function sentenceOf({ message, action, field }: PlacedProblem): string {
   return action ? `${ended} ${action}` : ended
 }
 
-/** A change moves places: what was said of nodes follows them by their ids. */
+/** Updates node indexes in problem paths after a change, by node id. */
 export function movedWith(problems: readonly Problem[], before: Definition, after: Definition): Problem[] {
   return problems.flatMap((problem) => {
     const [, index, rest = ''] = /^nodes\.(\d+)(.*)$/.exec(problem.path) ?? []

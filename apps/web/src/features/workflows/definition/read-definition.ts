@@ -1,4 +1,4 @@
-/** Reads the text of a definition: what it is, or why it cannot be one. What is wrong inside it the API tells. */
+/** Parses a definition, or explains why the text is none. The API validates its content. */
 import type { Definition, JsonObject, WorkflowNode } from './definition.ts'
 import { NODE_KINDS } from './definition.ts'
 
@@ -14,7 +14,7 @@ export function readDefinition(text: string): ReadDefinition {
     return { problem: `This is not JSON: ${message}`, ...(position === undefined ? {} : { at: Number(position) }) }
   }
   if (!isObject(value)) return { problem: 'A definition is an object with a name and nodes.' }
-  // A workflow as the API gives it has its definition inside.
+  // A workflow from the API has the definition inside.
   const source = isObject(value.definition) ? value.definition : value
   const nodes = source.nodes ?? []
   if (!Array.isArray(nodes)) return { problem: '“nodes” must be a list.' }
@@ -31,7 +31,7 @@ const isObject = (value: unknown): value is JsonObject =>
 const isNode = (node: unknown): boolean =>
   isObject(node) && typeof node.id === 'string' && NODE_KINDS.some((kind) => kind === node.type)
 
-/** Texts that a form shows are there, be they empty. */
+/** Adds empty strings for missing fields that the form needs. */
 function whole(node: JsonObject): WorkflowNode {
   const texts = TEXTS[node.type as keyof typeof TEXTS]
   const missing = texts.filter((field) => typeof node[field] !== 'string').map((field) => [field, ''])

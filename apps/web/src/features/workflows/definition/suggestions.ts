@@ -1,4 +1,4 @@
-/** What an expression of a node can name: inputs, what other nodes give, and what its map or its error has. */
+/** Expression suggestions of a node: inputs, outputs of other nodes, and local names of maps and error handlers. */
 
 import { behindOf, nodeOwners } from '../graph/graph.ts'
 import type { Definition, JsonObject } from './definition.ts'
@@ -8,7 +8,7 @@ export interface Suggestion {
   about: string
 }
 
-/** What is known of what a tool gives, by its ref. */
+/** Output schema of a tool by ref. */
 export type OutputSchemas = (ref: string) => JsonObject | undefined
 
 const MAX_DEPTH = 3
@@ -48,7 +48,7 @@ function outputs(definition: Definition, id: string | undefined, schemas: Output
   const owners = nodeOwners(definition)
   const behind = id === undefined ? new Set<string>() : behindOf(definition, id)
   return definition.nodes.flatMap((node) => {
-    // What is run by another node has no output of its own.
+    // A node that another node runs has no output of its own.
     if (node.id === id || behind.has(node.id) || owners.has(node.id)) return []
     const at = /^\w+$/.test(node.id) ? `nodes.${node.id}` : `nodes[${JSON.stringify(node.id)}]`
     const schema = node.type === 'tool' ? schemas(node.ref) : node.type === 'agent' ? node.output : undefined

@@ -12,13 +12,13 @@ const route = getRouteApi('/shell/workflows/$id')
 
 const FORM = 'node-form'
 
-/** Where the form stands below the list, who chose a node is taken to it. */
+/** Scrolls to the form if it is below the list. */
 function showForm(): void {
   if (window.matchMedia('(min-width: 64rem)').matches) return
   requestAnimationFrame(() => document.getElementById(FORM)?.scrollIntoView({ block: 'start' }))
 }
 
-/** The graph above, the list of nodes beside the form of the one that is chosen. */
+/** Graph, node list and form of the selected node. */
 export function BuildView({ editor }: { editor: Editor }) {
   const { node: requestedNode } = route.useSearch()
   const navigate = route.useNavigate()
@@ -78,5 +78,5 @@ function actionsOf(
   }
 }
 
-// The menu that asked for it puts the focus back first.
+// The menu restores its focus first.
 const focusLater = (id: string) => window.setTimeout(() => document.getElementById(id)?.focus(), 50)

@@ -7,7 +7,7 @@ import { readDefinition } from '../definition/read-definition.ts'
 import { exportDefinition } from '../list/export-definition.ts'
 import type { Editor } from './use-editor.ts'
 
-/** The whole definition as JSON. What can be read is at once in the list and the graph. */
+/** The definition as JSON. Valid text updates list and graph at once. */
 export function JsonView({ editor: { definition, change } }: { editor: Editor }) {
   const [text, setText] = useState(() => JSON.stringify(definition, null, 2))
   const read = readDefinition(text)

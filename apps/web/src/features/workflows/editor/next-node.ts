@@ -1,4 +1,4 @@
-/** The node that an arrow key leads to: the nearest one in that direction. */
+/** Nearest node in the direction of an arrow key. */
 const DIRECTIONS: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
@@ -19,7 +19,7 @@ export function nextTo(
   for (const [id, position] of positions) {
     const along = (position.x - here.x) * dx + (position.y - here.y) * dy
     if (id === from || along <= 0) continue
-    // What lies aside counts for more than what lies farther on.
+    // Sideways distance counts double.
     const aside = Math.abs((position.x - here.x) * dy) + Math.abs((position.y - here.y) * dx)
     const far = along + 2 * aside
     if (!best || far < best.far) best = { id, far }

@@ -5,13 +5,13 @@ import type { Definition } from '../definition/definition.ts'
 interface NodeChoiceProps {
   label: string
   definition: Definition
-  /** Nodes that cannot be meant. */
+  /** Node ids that cannot be selected. */
   except: readonly string[]
   error: string | undefined
   hint: string
 }
 
-/** Several nodes. */
+/** Selects several nodes. */
 export function NodeChoices({
   label,
   definition,
@@ -50,7 +50,7 @@ export function NodeChoices({
   )
 }
 
-/** One node. */
+/** Selects one node. */
 export function NodeChoice({
   label,
   definition,

@@ -17,7 +17,7 @@ interface NodeFormProps {
   editor: Editor
   node: WorkflowNode
   tools: Tools
-  /** Its id is in the address. */
+  /** Called after a rename, because the URL has the node id. */
   onRename: (id: string) => void
 }
 
@@ -98,7 +98,7 @@ interface IdFieldProps {
   error: string | undefined
 }
 
-/** Renamed everywhere once it is a name that may be used; until then it is only here. */
+/** Renames all references on blur, once the id is valid. */
 function IdField({ id, definition, onRename, error }: IdFieldProps) {
   const [text, setText] = useState(id)
   const isTaken = text !== id && definition.nodes.some((node) => node.id === text)

@@ -16,7 +16,7 @@ export const KIND_STYLES: Record<NodeKind, KindStyle> = {
   approval: { label: 'Approval', text: 'Asks you before it goes on', icon: UserCheck },
 }
 
-/** What a node does, in a line. */
+/** One-line description of a node. */
 export function describeNode(node: WorkflowNode): string {
   if (node.type === 'tool') return node.ref === '' ? 'No tool chosen yet' : node.ref
   if (node.type === 'agent') return node.model ?? 'The default model'

@@ -19,7 +19,7 @@ export interface ListActions {
 export const nodeButton = (id: string): string => `node-${id}`
 export const ADD_NODE = 'add-node'
 
-/** The workflow as a list: what the graph draws, for the keyboard and for who does not see it. */
+/** Nodes as a list: the accessible form of the graph. */
 export function NodeList({
   editor,
   selected,
@@ -73,7 +73,7 @@ export function NodeList({
   )
 }
 
-/** When it runs, where something says so. */
+/** Order of a node, if it is defined. */
 function orderOf({ id, after = [] }: WorkflowNode, owners: ReadonlyMap<string, string>): string | undefined {
   if (owners.has(id)) return `Run by ${owners.get(id)}`
   return after.length > 0 ? `After ${after.join(', ')}` : undefined

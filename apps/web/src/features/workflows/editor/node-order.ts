@@ -1,6 +1,6 @@
 /**
- * What the list of nodes says of their order: a node that is added below another runs after it, until its form says
- * otherwise. What is taken out of a row leaves no gap: who waited for it waits for what it waited for.
+ * Keeps `after` in step with the node list: an added node runs after the one above it, and removing a node connects
+ * its successors to its predecessors.
  */
 import {
   addNode,
@@ -16,7 +16,7 @@ import { beforeOf, behindOf, nodeOwners } from '../graph/graph.ts'
 export function addBelow(definition: Definition, node: WorkflowNode, chosen?: string): Definition {
   const above = outermost(definition, chosen ?? definition.nodes.at(-1)?.id)
   const placed = addNode(definition, above ? withAfter(node, [above.id]) : node, chosen)
-  // A branch has several ways on: what comes new is one more of them, and is put before none.
+  // A branch can have several successors, so existing ones stay.
   if (!above || above.type === 'branch') return placed
   const next = placed.nodes[placed.nodes.findIndex(({ id }) => id === node.id) + 1]
   return next ? eachAfter(placed, (item) => (item === next ? swapped(item, above.id, [node.id]) : item.after)) : placed
@@ -39,7 +39,10 @@ export function removeInOrder(definition: Definition, id: string): Definition {
   return removeNode(bridged, id)
 }
 
-/** A change of a node, and what it means for others: what it comes to run leaves the order, and what a branch chooses waits for the branch. */
+/**
+ * Changes a node and its order: a node that it comes to own leaves the order, and a branch target waits for the
+ * branch.
+ */
 export function changeInOrder(definition: Definition, id: string, change: Partial<WorkflowNode>): Definition {
   let next = changeNode(definition, id, change)
   const previousOwners = nodeOwners(definition)
@@ -57,7 +60,7 @@ export function changeInOrder(definition: Definition, id: string, change: Partia
 function takenIn(definition: Definition, ownedId: string, ownerId: string): Definition {
   const waits = definition.nodes.find(({ id }) => id === ownedId)?.after ?? []
   const instead = outermost(definition, ownerId)?.id ?? ownerId
-  // Those that the holder waits for cannot wait for it.
+  // Predecessors of the owner cannot wait for it.
   const before = beforeOf(definition, instead).add(instead)
   return eachAfter(definition, (node) => {
     if (node.id === ownedId) return []
@@ -77,7 +80,7 @@ function chosenBy(definition: Definition, chosen: string, branch: string): Defin
   })
 }
 
-/** The node itself, or the one in the order that runs it. */
+/** The node itself, or its outermost owner. */
 function outermost(definition: Definition, id: string | undefined): WorkflowNode | undefined {
   const owners = nodeOwners(definition)
   const seen = new Set<string>()

@@ -10,7 +10,7 @@ import type { Editor } from './use-editor.ts'
 
 const MAX_PROBLEMS = 20
 
-/** What the last save or check found: each problem with a way to its place. */
+/** Problems of the last save or check, each with a link to its node. */
 export function Findings({ editor }: { editor: Editor }) {
   const { error, problems, preflight, isFine } = editor
   const isPlaced = error !== null && (problemOf(error).errors ?? []).length > 0

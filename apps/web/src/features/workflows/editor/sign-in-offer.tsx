@@ -5,7 +5,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { useSignIn } from '../../servers/use-sign-in.ts'
 import { toolkitsOf } from './sign-in-refs.ts'
 
-/** The way to sign in where a call wanted it: to each server once, and said when it is done. */
+/** Sign-in buttons for the servers of these refs, or their signed-in state. */
 export function SignInOffer({ refs }: { refs: readonly string[] }) {
   const { data: toolkits = [] } = useQuery({ ...toolkitsQuery(), enabled: refs.length > 0 })
   const wanted = toolkitsOf(refs).flatMap((id) => toolkits.find((item) => item.id === id) ?? [])

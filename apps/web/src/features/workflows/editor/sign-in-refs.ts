@@ -1,4 +1,4 @@
-/** Which tools of a run wanted a sign-in: found ahead, or called. */
+/** Refs of a run that need a sign-in, from the preflight check or from calls. */
 import type { Run } from '../queries.ts'
 
 interface Failure {
@@ -18,7 +18,7 @@ export const refsNeedingSignIn = (failures: readonly Failure[]): string[] => [
   ...new Set(failures.flatMap(({ code, ref }) => (code === 'sign-in-needed' && typeof ref === 'string' ? [ref] : []))),
 ]
 
-/** A ref is `toolkit.tool`. */
+/** Toolkit ids of refs (`toolkit.tool`). */
 export const toolkitsOf = (refs: readonly string[]): string[] => [
   ...new Set(refs.map((ref) => ref.slice(0, ref.includes('.') ? ref.indexOf('.') : undefined))),
 ]

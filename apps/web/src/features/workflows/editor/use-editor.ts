@@ -1,4 +1,4 @@
-/** The state of the editor: the definition as it is on the page, what is wrong with it, and what is saved of it. */
+/** Editor state: definition, problems, saving and checking. */
 import { useState } from 'react'
 import { problemOf } from '../../../lib/api.ts'
 import type { Definition } from '../definition/definition.ts'
@@ -10,20 +10,20 @@ export interface Editor {
   definition: Definition
   change: (next: Definition) => void
   problems: readonly Problem[]
-  /** What a look ahead found, of what is saved. */
+  /** Preflight result of the saved version. */
   preflight: Preflight | undefined
   isChanged: boolean
-  /** The version that another page saved while this one has changes. */
+  /** Version that was saved elsewhere while this page has changes. */
   elsewhere: number | undefined
-  /** Takes what is saved in place of what is here. */
+  /** Replaces the draft with the saved version. */
   takeSaved: () => void
-  /** Whether the last check found nothing. */
+  /** Whether the last check found no problems. */
   isFine: boolean
   save: () => void
   isSaving: boolean
   check: () => void
   isChecking: boolean
-  /** What could not be done, and why. */
+  /** Error of the last save or check. */
   error: Error | null
 }
 
@@ -35,7 +35,7 @@ interface Options {
 
 export function useEditor({ initial, workflow, onSaved }: Options): Editor {
   const [definition, setDefinition] = useState(initial)
-  // A new one is unsaved from the beginning, and nothing is lost with what nobody wrote.
+  // An untouched new workflow can be left without a question.
   const [stored, setStored] = useState(initial)
   const [problems, setProblems] = useState<readonly Problem[]>([])
   const [preflight, setPreflight] = useState<Preflight>()
@@ -45,7 +45,7 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
   const isChanged = !isSame(definition, stored)
   const [version, setVersion] = useState(workflow?.version)
   const [elsewhere, setElsewhere] = useState<number>()
-  // Saved elsewhere: taken over where nothing would be lost; else it is said, and the next save makes a version of what is here.
+  // A version saved elsewhere replaces an unchanged draft; a changed draft becomes the next version.
   if (workflow && workflow.version !== version && !saving.isPending) {
     setVersion(workflow.version)
     setStored(workflow.definition)
@@ -92,7 +92,7 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
       },
     )
   }
-  // A save that found a newer version is told by the notice of it, once that is here.
+  // `Elsewhere` shows the conflict once the newer version is loaded.
   const hasConflictNotice = elsewhere !== undefined && saving.error !== null && problemOf(saving.error).status === 409
   return {
     definition,

@@ -18,7 +18,7 @@ interface VersionsViewProps {
   onRestored: () => void
 }
 
-/** Every version that was saved. One that is restored is a change, and becomes the next version with a save. */
+/** Saved versions. Restoring one changes the draft; saving it creates the next version. */
 export function VersionsView({ editor, workflow, onRestored }: VersionsViewProps) {
   const { data, error } = useQuery(versionsQuery(workflow.id))
   const [openVersion, setOpenVersion] = useState<number>()

@@ -24,7 +24,7 @@ const RUN_BUTTON = 'run-workflow'
 interface WorkflowEditorProps {
   initial: Definition
   workflow?: Workflow
-  /** Not stored yet: what it begins with is already something to save. */
+  /** Whether the workflow is not stored yet, so that it can be saved unchanged. */
   isNew?: boolean
 }
 
@@ -105,7 +105,7 @@ function VersionStatus({ workflow, editor }: { workflow: Workflow | undefined; e
   )
 }
 
-/** Nobody's work is lost unseen: neither what was saved, which stays a version, nor what is here. */
+/** Notice about a version saved elsewhere. Both versions are kept. */
 const Elsewhere = ({ version, onTake }: { version: number; onTake: () => void }) => (
   <section
     role="status"

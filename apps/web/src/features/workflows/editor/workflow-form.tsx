@@ -9,7 +9,7 @@ import type { Editor } from './use-editor.ts'
 
 const FIELDS = ['name', 'description', 'input', 'output', 'brings']
 
-/** What belongs to the workflow and to none of its nodes. */
+/** Fields of the workflow itself. */
 export function WorkflowForm({ editor }: { editor: Editor }) {
   const { definition, change } = editor
   const problems = ofWorkflow(editor.problems)

@@ -107,7 +107,7 @@ function Flow({ definition, selected, onSelect, wrong, states }: GraphViewProps)
   )
 }
 
-/** All of it is in sight again when a node comes or goes, or its place has another size. */
+/** Fits the view when nodes or the container size change. */
 function useFitting(ids: string): void {
   const { fitView } = useReactFlow()
   const size = useStore(({ width, height }) => `${width} ${height}`)

@@ -1,4 +1,4 @@
-/** Places for the nodes of a graph, from left to right in the order in which they run. */
+/** Node positions from left to right in execution order. */
 import { Graph, layout } from '@dagrejs/dagre'
 import type { Definition } from '../definition/definition.ts'
 import { edgesOf } from './graph.ts'

@@ -1,7 +1,7 @@
 import type { Definition } from '../definition/definition.ts'
 import type { NodeState } from '../runs/run-state.tsx'
 
-/** What is drawn, and what is told of it. */
+/** Props of the graph. */
 export interface GraphViewProps {
   definition: Definition
   selected: string | undefined

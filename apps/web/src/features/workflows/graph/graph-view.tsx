@@ -1,4 +1,4 @@
-/** The graph, drawn from the list. Its code comes when it is first shown; the list says the same to who does not see it. */
+/** Workflow graph, loaded on first use. `NodeList` is its accessible form. */
 import { lazy, Suspense } from 'react'
 import { cn } from '../../../ui/cn.ts'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
@@ -7,7 +7,7 @@ import type { GraphViewProps } from './graph-props.ts'
 
 const Drawn = lazy(() => import('./drawn-graph.tsx').then(({ DrawnGraph }) => ({ default: DrawnGraph })))
 
-/** As high as it needs to be: what one works with is below it. */
+/** As low as possible, because the form is below. */
 const HEIGHTS = ['h-28', 'h-40', 'h-52'] as const
 
 export function GraphView(props: GraphViewProps) {

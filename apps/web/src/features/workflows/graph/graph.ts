@@ -1,4 +1,4 @@
-/** From the list of nodes to the graph that it means: who waits for whom, what a branch chooses, what a node runs itself. */
+/** Derives graph edges from a definition: order, branches, and nodes that other nodes run. */
 import { type Definition, namedIn, textsOf, type WorkflowNode } from '../definition/definition.ts'
 
 export type EdgeKind = 'after' | 'true' | 'false' | 'each' | 'instead'
@@ -8,7 +8,7 @@ export interface Edge {
   kind: EdgeKind
 }
 
-/** What a node runs: it has no place in the order of its own. */
+/** Owner of each node that another node runs (map body or error handler). */
 export function nodeOwners(definition: Definition): Map<string, string> {
   const owners = new Map<string, string>()
   for (const node of definition.nodes) for (const id of ownedNodes(node)) if (!owners.has(id)) owners.set(id, node.id)
@@ -30,7 +30,7 @@ export function edgesOf(definition: Definition): Edge[] {
   })
   const valid = edges.filter(({ from, to }) => from !== to && ids.has(from) && ids.has(to))
   const plain = valid.filter(({ kind, from, to }) => kind !== 'after' || !isInside(owners, from, to))
-  // Said twice is one line; what a branch or a map says of it says more.
+  // Deduplicates edges; specific kinds win over `after`.
   const byPair = new Map<string, Edge>()
   for (const edge of plain) {
     const pair = `${edge.from} ${edge.to}`
@@ -54,10 +54,10 @@ function ownedEdges(node: WorkflowNode): Edge[] {
   return each
 }
 
-// What a node runs reads what its holder waits for anyway; the holder itself is not waited for.
+// An owned node does not wait for its owner.
 const isInside = (owners: ReadonlyMap<string, string>, from: string, to: string) => owners.get(to) === from
 
-/** All that must be over before a node, directly or not. */
+/** All predecessors of a node. */
 export function beforeOf(definition: Definition, id: string): Set<string> {
   const edges = edgesOf(definition).filter(({ kind }) => kind !== 'each' && kind !== 'instead')
   const found = new Set<string>()
@@ -72,7 +72,7 @@ export function beforeOf(definition: Definition, id: string): Set<string> {
   return found
 }
 
-/** All that wait for a node, directly or not: it may not read what they give. */
+/** All successors of a node, whose output it cannot read. */
 export function behindOf(definition: Definition, id: string): Set<string> {
   const edges = edgesOf(definition)
   const found = new Set<string>()
@@ -87,7 +87,7 @@ export function behindOf(definition: Definition, id: string): Set<string> {
   return found
 }
 
-/** How many nodes stand above each other where most of them do: what runs side by side, and what nodes run themselves. */
+/** Max number of nodes in one column. */
 export function rowsOf(definition: Definition): number {
   const edges = edgesOf(definition)
   const columns = new Map<string, number>()

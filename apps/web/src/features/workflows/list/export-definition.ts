@@ -1,6 +1,6 @@
 import type { Definition } from '../definition/definition.ts'
 
-/** Gives the definition to the browser as a file. */
+/** Downloads a definition as a file. */
 export function exportDefinition(definition: Definition): void {
   const file = new Blob([`${JSON.stringify(definition, null, 2)}\n`], { type: 'application/json' })
   const address = URL.createObjectURL(file)

@@ -7,7 +7,7 @@ import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/o
 import { readDefinition } from '../definition/read-definition.ts'
 import { saveImportDraft } from './import-draft.ts'
 
-/** A definition as text or as a file; it opens in the editor, and is saved there. */
+/** Imports a definition as text or file into the editor, without saving it. */
 export function ImportDialog({ onClose, onClosed }: { onClose: () => void; onClosed: () => void }) {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string>()

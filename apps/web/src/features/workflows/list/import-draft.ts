@@ -1,10 +1,10 @@
-/** What was imported, on its way to the editor. It stands in the session, so that a reload does not lose it. */
+/** Imported definition on its way to the editor, in session storage, so that it survives a reload. */
 import type { Definition } from '../definition/definition.ts'
 import { readDefinition } from '../definition/read-definition.ts'
 
 const KEY = 'loadout-imported-workflow'
 
-/** Whether it could be kept: storage may be blocked or full. */
+/** Returns false if storage is blocked or full. */
 export const saveImportDraft = (definition: Definition): boolean =>
   withStorage((storage) => storage.setItem(KEY, JSON.stringify(definition))) !== UNAVAILABLE
 

@@ -1,4 +1,4 @@
-/** The last run of each workflow: out of the newest runs of all, and asked for where it is older than those. */
+/** Last run of each workflow: from the newest runs, or fetched if it is older. */
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { answer, client } from '../../../lib/api.ts'
 import { type Run, runsQuery, type Workflow } from '../queries.ts'

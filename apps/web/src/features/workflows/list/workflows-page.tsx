@@ -23,7 +23,7 @@ export function WorkflowsPage() {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(workflowsQuery())
   const [importing, setImporting] = useState(false)
   const [deleting, setDeleting] = useState<Workflow>()
-  // Each stands there with its last run: nothing is called "not run yet" before that is known.
+  // Waits for the runs, so that no workflow is shown as "not run yet" too early.
   const { isPending } = useInfiniteQuery(runsQuery())
   const workflows = isPending ? undefined : data?.pages.flatMap(({ items }) => items)
   return (

@@ -1,4 +1,4 @@
-/** Servers that did not serve a run: those that its nodes name, and those that it would have done without. */
+/** Splits failed servers of a run into those that its nodes use and others. */
 import type { Definition } from '../definition/definition.ts'
 
 interface FailedServer {
@@ -10,7 +10,7 @@ export function failedServers(
   failed: readonly FailedServer[],
   definition: Definition | undefined,
 ): { named: FailedServer[]; others: FailedServer[] } {
-  // A program says nothing beforehand: any of them may be why it ended as it did.
+  // A program does not declare its servers, so any of them may be the cause.
   if (!definition) return { named: [...failed], others: [] }
   const names = namesIn(definition)
   return { named: failed.filter(({ id }) => names.has(id)), others: failed.filter(({ id }) => !names.has(id)) }

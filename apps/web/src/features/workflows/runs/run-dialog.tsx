@@ -12,13 +12,13 @@ import { useStartRun } from '../use-workflows.ts'
 
 interface RunDialogProps {
   workflow: Workflow
-  /** What another run was given. */
+  /** Input of an earlier run. */
   initial?: unknown
   onClose: () => void
   onClosed: () => void
 }
 
-/** Asks for the inputs, starts the run and goes to its page. */
+/** Asks for inputs, starts the run and opens its page. */
 export function RunDialog({ workflow, initial, onClose, onClosed }: RunDialogProps) {
   const navigate = useNavigate()
   const start = useStartRun()

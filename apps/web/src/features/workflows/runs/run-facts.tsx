@@ -6,7 +6,7 @@ import type { Run } from '../queries.ts'
 import { failedServers } from './failed-servers.ts'
 import { Value } from './run-value.tsx'
 
-/** What goes beside the steps: what it was given, what it gave, what it cost and said. */
+/** Output, input, usage, warnings and log of a run. */
 export function RunFacts({ run }: { run: Run }) {
   const { output, input, usage, failedToolkits = [], droppedToolkits = [], warnings = [], logs, program } = run
   const { named, others } = failedServers(failedToolkits, run.definition)
@@ -52,7 +52,7 @@ export function RunFacts({ run }: { run: Run }) {
 
 const SHORT = 160
 
-/** What a server printed may be long: its beginning says which it is. */
+/** Folds a long failure reason. */
 function FailedServer({ id, reason }: { id: string; reason: string }) {
   if (reason.length <= SHORT)
     return (
@@ -116,7 +116,7 @@ function Logs({ logs }: { logs: Run['logs'] }) {
     <div className="grid min-w-0 gap-1">
       <h3 className="text-xs font-medium text-ink-muted">Log</h3>
       <ol
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
         tabIndex={0}
         aria-label="Log"
         className="max-h-72 overflow-auto rounded-lg bg-sunken px-3 py-2 font-mono text-xs leading-relaxed"

@@ -8,10 +8,10 @@ interface Problem {
   action?: string
 }
 
-// What the API says to do is a link for another device; here is a button.
+// The page offers a sign-in button instead of the API's link.
 const SIGN_IN = 'Sign in, then re-run from the step that failed.'
 
-/** Why it failed: what a look ahead found stands with what to do about each. */
+/** Failure of a run; preflight problems are listed with their fixes. */
 export function RunFailure({ run }: { run: Run }) {
   const { error } = run
   if (!error) return null

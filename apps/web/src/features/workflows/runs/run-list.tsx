@@ -17,7 +17,7 @@ interface RunListProps {
 
 const OVER = new Set(['completed', 'failed', 'cancelled'])
 
-/** Runs, the newest first: of one workflow, or all with the programs of threads among them. */
+/** Runs, newest first: of one workflow, or all runs including programs. */
 export function RunList({ title, note, workflowId }: RunListProps) {
   const query = useInfiniteQuery(runsQuery(workflowId === undefined ? {} : { workflowId }))
   const runs = query.data?.pages.flatMap(({ items }) => items)

@@ -1,4 +1,4 @@
-/** A run by the nodes of its workflow: the state of each, out of its steps. What a node runs is part of it as well. */
+/** State of each node of a run, derived from its steps. Owned nodes are included. */
 import type { Definition } from '../definition/definition.ts'
 import { nodeOwners } from '../graph/graph.ts'
 import type { Run, Step } from '../queries.ts'
@@ -7,11 +7,11 @@ import type { NodeState } from './run-state.tsx'
 export interface RunNode {
   id: string
   state: NodeState
-  /** Without those that say nothing to a person. */
+  /** Steps without internal ones. */
   steps: readonly Step[]
   startedAt: string | undefined
   endedAt: string | undefined
-  /** Of a map that began: how many of its items came to their end. */
+  /** Finished items of a map. */
   progress: Progress | undefined
 }
 
@@ -29,7 +29,7 @@ export function runNodes(run: Run, definition: Definition): RunNode[] {
     const isMap = type === 'map'
     const steps = run.steps.filter((step) => (owners.has(id) ? nodeOf(step) : ownerOf(step)) === id)
     const progress = isMap ? run.progress?.[id] : undefined
-    // What runs for each item is over when the map is.
+    // A map body is finished when its map is.
     const counted = run.progress?.[isMap ? id : (owners.get(id) ?? '')]
     return {
       id,
@@ -44,16 +44,16 @@ export function runNodes(run: Run, definition: Definition): RunNode[] {
   })
 }
 
-/** The names that a program began with are nobody's business. */
+/** Whether a step is relevant to users; internal steps record names, time and randomness. */
 export const isTelling = ({ kind }: Step): boolean => kind !== 'names' && kind !== 'random' && kind !== 'now'
 
-/** The node that a step is of: the body of a map, where it is one of its items. */
+/** Node of a step; for a map item, the map body. */
 export function nodeOf(step: Step): string {
   const { node } = (step.request ?? {}) as { node?: unknown }
   return typeof node === 'string' ? node : ownerOf(step)
 }
 
-/** The node whose place it has: `each[3]@2/0` is of `each`. */
+/** Node of a step's `place`: `each[3]@2/0` belongs to `each`. */
 const ownerOf = ({ place = '' }: Step): string => /^[A-Za-z0-9_-]+/.exec(place)?.[0] ?? ''
 
 interface NodeContext {
@@ -83,7 +83,7 @@ function stateOf({ id, isMap, isOwned, steps, run, counted }: NodeContext): Node
   return last.status === 'failed' ? 'failed' : 'running'
 }
 
-/** Nodes that branches could choose, all of which went the other way. */
+/** Branch targets that no branch selected. */
 function notChosen(run: Run, { nodes }: Definition): Set<string> {
   const branches = nodes.filter((node) => node.type === 'branch')
   const wentOf = (id: string) => run.steps.find((step) => step.place === id && step.status === 'completed')?.output
@@ -101,14 +101,14 @@ function notChosen(run: Run, { nodes }: Definition): Set<string> {
 const withoutSteps = ({ status }: Run, isActive: boolean): NodeState =>
   isActive ? 'waiting' : status === 'completed' ? 'skipped' : 'waiting'
 
-/** As they began; what has not comes after, in the order of the list. */
+/** Sorted by start; nodes that have not started come last. */
 export function inTime(nodes: readonly RunNode[]): RunNode[] {
   const started = nodes.filter(({ startedAt }) => startedAt !== undefined)
   const rest = nodes.filter(({ startedAt }) => startedAt === undefined)
   return [...started.sort((a, b) => (a.startedAt ?? '').localeCompare(b.startedAt ?? '')), ...rest]
 }
 
-/** What a step is called within its node: which item, which attempt, what inside a program. */
+/** Step label: item, attempt and call. */
 export function formatStep(step: Step): string {
   const { place = '' } = step
   const { ref, said, attempt } = (step.request ?? {}) as { ref?: unknown; said?: unknown; attempt?: unknown }

@@ -89,7 +89,7 @@ function RunView({ run }: { run: Run }) {
 
 const showNode = (id: string) => document.getElementById(`run-node-${id}`)?.scrollIntoView({ block: 'nearest' })
 
-/** Who comes with a node in the address is taken to it, once. */
+/** Scrolls once to the node in the URL. */
 function useScrollToNode(selected: string | undefined): void {
   const first = useRef(selected)
   useEffect(() => {
@@ -144,7 +144,7 @@ const AGAIN = 'run-again'
 
 function Again({ run, workflowId }: { run: Run; workflowId: string }) {
   const [isOpen, setOpen] = useState(false)
-  // It may be gone; its runs stay. Until that is known its place is held.
+  // The workflow may be deleted while its runs stay.
   const { data: workflow, error } = useQuery({ ...workflowQuery(workflowId), retry: false })
   if (error) return null
   return (

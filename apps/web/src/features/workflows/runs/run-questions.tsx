@@ -11,13 +11,13 @@ import { useResolveStep } from '../use-workflows.ts'
 import { formatStep, nodeOf } from './run-nodes.ts'
 import { Value } from './run-value.tsx'
 
-/** What the run waits for: answered here, and it goes on. */
+/** Pending approvals and steps with an unknown outcome. */
 export function RunQuestions({ run }: { run: Run }) {
   const approvalIds = [
     ...new Set(run.steps.flatMap(({ approvalId, status }) => (status === 'paused' && approvalId ? [approvalId] : []))),
   ]
   const approvals = useQueries({ queries: approvalIds.map((id) => approvalQuery(id)) })
-  // A card without its tool would call every effect unknown.
+  // A card without its toolkit would show every risk as unknown.
   const { isPending } = useQuery(toolkitsQuery())
   const unknown = run.steps.filter(({ status }) => status === 'outcome-unknown')
   if (approvalIds.length + unknown.length === 0) return null
@@ -40,7 +40,7 @@ export function RunQuestions({ run }: { run: Run }) {
   )
 }
 
-/** A call was cut off, and nobody knows whether it was done. It is never repeated unasked. */
+/** A step with an unknown outcome is never repeated without the user's decision. */
 function Unknown({ run, step }: { run: Run; step: Step }) {
   const resolve = useResolveStep(run.id)
   const { arguments: args } = (step.request ?? {}) as { arguments?: unknown }

@@ -25,7 +25,7 @@ const OFF = 'border-line bg-sunken text-ink-muted'
 const BUSY = 'border-transparent bg-busy-soft text-busy'
 const GOOD = 'border-transparent bg-good-soft text-good'
 const BAD = 'border-transparent bg-bad-soft text-bad'
-// Amber is kept for what waits for the user.
+// Amber means that the user must act.
 const ACT = 'border-transparent bg-act-soft text-act'
 
 const RUNS: Record<RunStatus, Look> = {
@@ -68,5 +68,5 @@ function Badge({ look: { label, icon: Icon, className }, status }: { look: Look;
 export const RunBadge = ({ status }: { status: RunStatus }) => <Badge look={RUNS[status]} status={status} />
 export const NodeBadge = ({ state }: { state: NodeState }) => <Badge look={NODES[state]} status={state} />
 
-/** A step as its node shows it. */
+/** Step status as node state. */
 export const stateOfStep = ({ status }: Step): NodeState => (status === 'started' ? 'running' : status)

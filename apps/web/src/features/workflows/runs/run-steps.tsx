@@ -6,7 +6,7 @@ import { formatStep, isTelling } from './run-nodes.ts'
 import { NodeBadge, stateOfStep } from './run-state.tsx'
 import { Value } from './run-value.tsx'
 
-/** The steps of a run that has no nodes: what a program called. */
+/** Steps of a program run. */
 export function RunSteps({ title, steps }: { title: string; steps: readonly Step[] }) {
   const telling = steps.filter(isTelling)
   return (
@@ -24,7 +24,7 @@ export function RunSteps({ title, steps }: { title: string; steps: readonly Step
   )
 }
 
-/** One step: what it did and with what, what it gave or why it did not. Arguments are without secrets. */
+/** One step with arguments (secrets masked), output and error. */
 export function StepDetail({ step, isOpen = false }: { step: Step; isOpen?: boolean }) {
   const {
     arguments: args,

@@ -24,7 +24,9 @@ interface RunTimelineProps {
 
 const OVER = new Set(['completed', 'failed', 'cancelled'])
 
-/** The nodes in the order in which they began, with their steps: the graph in words. What a node runs is among its steps. */
+/**
+ * Nodes by start time with their steps: the accessible form of the graph. Steps of owned nodes belong to their owner.
+ */
 export function RunTimeline({ run, definition, nodes, selected, onSelect }: RunTimelineProps) {
   const navigate = useNavigate()
   const rerun = useRerun(run)
@@ -135,7 +137,7 @@ const formatAmount = ({ progress, steps }: RunNode): string => {
   return steps.length > 1 ? counted(steps.length, 'step') : ''
 }
 
-/** How far a map has come; the bar above says when it was. */
+/** Progress of a map. */
 const Items = ({ done, total }: Progress) => (
   <progress
     aria-label="Items done"
@@ -152,7 +154,7 @@ interface Span {
 
 const spanOf = ({ createdAt, updatedAt, steps }: Run): Span => {
   const ends = steps.map(({ endedAt, startedAt }) => Date.parse(endedAt ?? startedAt))
-  // A run that took steps over began before it was started.
+  // Steps reused by a re-run started before the run.
   const starts = steps.map(({ startedAt }) => Date.parse(startedAt))
   return { from: Math.min(Date.parse(createdAt), ...starts), to: Math.max(Date.parse(updatedAt), ...ends) }
 }
@@ -164,7 +166,7 @@ const COLOURS: Partial<Record<RunNode['state'], string>> = {
   'outcome-unknown': 'bg-act',
 }
 
-/** When it was, within the run: for the eye alone. */
+/** Decorative time bar of a node within the run. */
 function Bar({ span, runNode: { startedAt, endedAt, state } }: { span: Span; runNode: RunNode }) {
   if (startedAt === undefined) return null
   const whole = Math.max(1, span.to - span.from)

@@ -12,7 +12,7 @@ import { ExpressionInput } from './expression-field.tsx'
 export interface ArgumentFieldProps {
   name: string
   schema: JsonObject
-  /** Where its references lead. */
+  /** Root schema of its references. */
   root: JsonObject
   required: boolean
   value: unknown
@@ -27,14 +27,14 @@ const MODES = [
   { value: 'expression', label: 'Expression', icon: <Braces aria-hidden /> },
 ] as const
 
-/** One argument: a value as its schema says, or an expression over inputs and earlier outputs. */
+/** One argument as a value or as an expression. */
 export function ArgumentField(props: ArgumentFieldProps) {
   const { name, schema, required, value, onChange, suggestions, error } = props
   const expression = expressionIn(value)
   const [mode, setMode] = useState<Mode>(expression === undefined ? 'value' : 'expression')
   const choose = (next: Mode) => {
     setMode(next)
-    // What is there stays where it can: a text becomes no expression by itself.
+    // A value cannot become an expression, nor the reverse, so switching clears it.
     if (next === 'value' && expression !== undefined) onChange(undefined)
     if (next === 'expression' && expression === undefined) onChange(undefined)
   }
@@ -75,7 +75,7 @@ interface ExpressionProps {
   onChange: (text: string) => void
 }
 
-/** Keeps what is typed as it is typed; blanks around it are not part of the value. */
+/** Keeps typed blanks in the input; the value is trimmed. */
 function Expression({ control, label, value, suggestions, onChange }: ExpressionProps) {
   const [text, setText] = useState(value)
   const displayed = text.trim() === value ? text : value
@@ -96,7 +96,7 @@ function Expression({ control, label, value, suggestions, onChange }: Expression
   )
 }
 
-/** The name stands above already; it is said, and not drawn twice. */
+/** A field whose label is only for screen readers, because the name is already visible. */
 const Bare = ({ label, ...rest }: Parameters<typeof Field>[0]) => (
   <Field label={label} className="[&>label]:sr-only" {...rest} />
 )

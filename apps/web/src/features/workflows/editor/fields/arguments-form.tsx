@@ -8,7 +8,7 @@ import type { Suggestion } from '../../definition/suggestions.ts'
 import { ArgumentField } from './argument-field.tsx'
 
 interface ArgumentsFormProps {
-  /** What takes them: a node, so that another one begins anew. */
+  /** Id of the node; another node resets the form. */
   of: string
   schema: JsonObject | undefined
   value: JsonObject
@@ -22,7 +22,7 @@ const VIEWS = [
   { value: 'json', label: 'JSON' },
 ] as const
 
-/** The arguments of a call by the tool's schema; as JSON beside it, and alone where there is no schema. */
+/** Arguments by the tool's schema or as JSON; without a schema only as JSON. */
 export function ArgumentsForm(props: ArgumentsFormProps) {
   const { of, schema, value, onChange, problems } = props
   const fields = fieldsOf(schema)

@@ -11,7 +11,7 @@ interface CountInputProps {
   optional?: boolean
 }
 
-/** A number that may be left out. What is no number stays on the screen, and says so. */
+/** Optional number. Invalid text stays in the input with an error. */
 export function CountInput({ label, value, onChange, error, hint, optional }: CountInputProps) {
   const [text, setText] = useState(value === undefined ? '' : String(value))
   const number = Number(text)

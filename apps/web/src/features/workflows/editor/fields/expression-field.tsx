@@ -16,11 +16,11 @@ interface ExpressionFieldProps {
   hint?: string
   optional?: boolean
   placeholder?: string
-  /** Whether all of it is an expression, without braces; else it is text, with expressions in it. */
+  /** Whether the whole value is an expression without braces; otherwise text with expressions. */
   bare?: boolean
 }
 
-/** A text in which what is available can be put where the cursor is. */
+/** Text field with a menu that inserts expressions at the cursor. */
 export function ExpressionField({ label, error, hint, optional, ...props }: ExpressionFieldProps) {
   return (
     <Field label={label} error={error} hint={hint} {...(optional ? { optional } : {})}>
@@ -73,7 +73,7 @@ function insert(
   const from = element.current?.selectionStart ?? value.length
   const to = element.current?.selectionEnd ?? value.length
   onChange(inserted(value, text, { from, to }))
-  // Once it is drawn: the cursor stands behind what was put in.
+  // After rendering, the cursor moves behind the inserted text.
   requestAnimationFrame(() => {
     element.current?.focus()
     element.current?.setSelectionRange(from + text.length, from + text.length)

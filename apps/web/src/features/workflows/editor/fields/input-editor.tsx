@@ -28,7 +28,7 @@ const TYPE_LABELS: Record<InputType, string> = {
   object: 'Object',
 }
 
-/** What the workflow is given: rows for the usual, JSON Schema for the rest. */
+/** Workflow inputs as rows, or as JSON Schema if rows cannot express it. */
 export function InputEditor({ value, onChange, error }: InputEditorProps) {
   const [view, setView] = useState<'rows' | 'json'>('rows')
   const rows = rowsOf(value)

@@ -1,21 +1,21 @@
-/** The inputs of a workflow as a few rows. A schema that says more than the rows can is edited as JSON. */
+/** Workflow inputs as rows, converted from and to JSON Schema. */
 import type { JsonObject } from '../../definition/definition.ts'
 
 export const INPUT_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object'] as const
 export type InputType = (typeof INPUT_TYPES)[number]
 
 export interface InputRow {
-  /** Stays while the row is renamed. */
+  /** Stable key while the row is renamed. */
   key: number
   name: string
   type: InputType
   required: boolean
   description: string
-  /** What the rows do not show and must not lose: defaults, items, formats. */
+  /** Preserved keywords without a column: defaults, items, formats. */
   rest: JsonObject
 }
 
-/** Undefined where rows cannot say what the schema says. */
+/** Undefined if rows cannot express the schema. */
 export function rowsOf(schema: JsonObject = {}): InputRow[] | undefined {
   const { type = 'object', properties = {}, required = [], ...more } = schema
   if (type !== 'object' || !isObject(properties) || !Array.isArray(required)) return undefined
@@ -56,7 +56,7 @@ export function schemaOf(rows: readonly InputRow[], before: JsonObject = {}): Js
   }
 }
 
-/** What was said of a list says nothing of a number. */
+/** Drops keywords that do not apply to the type. */
 function fitting(type: InputType, rest: JsonObject): JsonObject {
   const { items, properties, ...others } = rest
   return {

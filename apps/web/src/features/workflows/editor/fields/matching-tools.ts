@@ -2,7 +2,7 @@ import type { Toolkit } from '../../../../lib/api.ts'
 
 type Tool = Toolkit['tools'][number]
 
-/** Tools that have all the words, by their servers; with no words all servers, also those without tools. */
+/** Tools that contain all words, by server. Without words, servers without tools are included. */
 export function matching(toolkits: readonly Toolkit[], query: string): Array<{ toolkit: Toolkit; found: Tool[] }> {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const groups = toolkits.map((toolkit) => ({

@@ -11,12 +11,12 @@ import { modelsQuery } from '../../../threads/queries.ts'
 interface ModelFieldProps {
   value: string | undefined
   onChange: (model: string | undefined) => void
-  /** What other nodes ask. */
+  /** Models of other nodes. */
   others: readonly string[]
   error: string | undefined
 }
 
-/** The models that there are are offered; any other may be written. What cannot be asked yet is said before a run fails with it. */
+/** Model input with suggestions; other names are allowed. A missing key is reported before a run fails. */
 export function ModelField({ value, onChange, others, error }: ModelFieldProps) {
   const { data: models } = useQuery(modelsQuery())
   const list = useId()

@@ -3,7 +3,7 @@ import type { PlacedProblem } from '../../definition/problems.ts'
 import type { Suggestion } from '../../definition/suggestions.ts'
 import type { Tools } from '../../use-tools.ts'
 
-/** What the form of every kind of node is given. */
+/** Props of every node form. */
 export interface NodeFieldsProps<N extends WorkflowNode = WorkflowNode> {
   node: N
   definition: Definition
@@ -13,7 +13,7 @@ export interface NodeFieldsProps<N extends WorkflowNode = WorkflowNode> {
   tools: Tools
 }
 
-/** Fields that each kind shows itself. */
+/** Fields that the form of each kind shows. */
 export const NODE_FIELDS: Record<WorkflowNode['type'], readonly string[]> = {
   tool: ['ref', 'arguments'],
   agent: ['model', 'system', 'prompt', 'tools', 'output', 'maxSteps', 'budget'],
@@ -24,7 +24,7 @@ export const NODE_FIELDS: Record<WorkflowNode['type'], readonly string[]> = {
 }
 export const SHARED_FIELDS = ['id', 'title', 'after', 'timeoutMs', 'retry', 'onError']
 
-/** Which kinds know a timeout of one attempt, and further attempts. A save refuses them of the others. */
+/** Kinds that support a timeout and retries; the API refuses them elsewhere. */
 const BOTH = { timeoutMs: true, retry: true }
 const NEITHER = { timeoutMs: false, retry: false }
 export const TRIED: Record<WorkflowNode['type'], { timeoutMs: boolean; retry: boolean }> = {

@@ -6,14 +6,14 @@ import { JsonText } from '../../../schema-form/json-text.tsx'
 interface OptionalJsonProps {
   label: string
   hint: string
-  /** What it begins with. */
+  /** Initial value. */
   start: unknown
   value: unknown
   onChange: (value: unknown) => void
   error: string | undefined
 }
 
-/** A JSON value that need not be there. */
+/** Optional JSON value. */
 export function OptionalJson({ label, hint, start, value, onChange, error }: OptionalJsonProps) {
   if (value === undefined)
     return (

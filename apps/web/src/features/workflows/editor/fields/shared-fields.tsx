@@ -9,7 +9,7 @@ import { NodeChoice, NodeChoices } from '../node-choice.tsx'
 import { CountInput } from './count-input.tsx'
 import { type NodeFieldsProps, TRIED } from './node-fields.ts'
 
-/** What every kind of node has: what it waits for, how often it is tried, and what happens where nothing helped. */
+/** Fields of every node kind: order, retries and error handling. */
 export function SharedFields({ node, definition, change, problems }: NodeFieldsProps) {
   return (
     <div className="grid gap-5">
@@ -30,7 +30,7 @@ export function SharedFields({ node, definition, change, problems }: NodeFieldsP
 
 type TryProps = Pick<NodeFieldsProps, 'node' | 'change' | 'problems'>
 
-/** How long and how often it is tried, as far as its kind knows that. */
+/** Timeout and retries, if the kind supports them. */
 function TryFields({ node, change, problems }: TryProps) {
   const { timeoutMs, retry, type } = node
   const takes = TRIED[type]
@@ -85,7 +85,7 @@ function TryFields({ node, change, problems }: TryProps) {
 
 const FIELD_LABELS = { timeoutMs: 'timeout', retry: 'retries' } as const
 
-/** A definition that came as JSON may have what its kind does not take: it is refused, and taken away here. */
+/** Unsupported fields of an imported definition, with a remove button. */
 function NotTaken({ node, change, problems }: TryProps) {
   const fields = (['timeoutMs', 'retry'] as const).filter(
     (field) => node[field] !== undefined && !TRIED[node.type][field],

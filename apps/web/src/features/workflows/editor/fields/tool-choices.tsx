@@ -1,4 +1,4 @@
-/** The tools of one server to choose from. Beyond some dozens only those are drawn that are in sight. */
+/** Selectable tools of one server, virtualized above 60 rows. */
 import { useState } from 'react'
 import { cn } from '../../../../ui/cn.ts'
 import { Badge } from '../../../../ui/data/badge.tsx'
@@ -20,7 +20,7 @@ export function ToolChoices({ tools, picked, several, onPick }: ToolChoicesProps
   const choice = (tool: Tool) => (
     <ToolChoice tool={tool} isPicked={picked.includes(tool.ref)} several={several} onPick={onPick} />
   )
-  // What is chosen is in sight at the beginning; from then on they scroll themselves.
+  // Scrolls once to the selected tool.
   const [first] = useState(() => tools.findIndex(({ ref }) => ref === picked[0]))
   if (tools.length > DRAWN_WHOLE)
     return (

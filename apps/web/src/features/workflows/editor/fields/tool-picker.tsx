@@ -14,16 +14,16 @@ import { ToolChoices } from './tool-choices.tsx'
 
 interface ToolPickerProps {
   tools: Tools
-  /** Refs that are chosen already. */
+  /** Selected refs. */
   chosen: readonly string[]
-  /** Whether several can be chosen. */
+  /** Whether several tools can be selected. */
   several?: boolean
   onPick: (refs: string[]) => void
   onClose: () => void
   onClosed: () => void
 }
 
-/** Tools by their servers: each can be chosen by itself. */
+/** Dialog to select tools by server. */
 export function ToolPicker({ tools, chosen, several = false, onPick, onClose, onClosed }: ToolPickerProps) {
   const [query, setQuery] = useState('')
   const [picked, setPicked] = useState<readonly string[]>(chosen)

@@ -15,7 +15,7 @@ interface ToolsFieldProps {
 
 const OPENER = 'choose-tools'
 
-/** Which tools an agent or a program may use. Whole toolkits and globs that somebody wrote are kept. */
+/** Tools of an agent or program. Toolkit refs and globs are preserved. */
 export function ToolsField({ value, onChange, tools, hint, error }: ToolsFieldProps) {
   const [isOpen, setOpen] = useState(false)
   return (
