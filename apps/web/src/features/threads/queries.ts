@@ -1,4 +1,4 @@
-/** What the pages of threads read. All of it but runs and models is under `threads`, so that one event refreshes it. */
+/** Queries of the thread pages, all under `threads` except runs and models, so that one event refreshes them. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
@@ -82,7 +82,7 @@ export const modelsQuery = () =>
     queryFn: ({ signal }) => answer(client.api.models.$get({}, { init: { signal } })),
   })
 
-/** Programs of a thread, the newest first, without their steps. */
+/** Program runs of a thread, newest first, without steps. */
 export const threadRunsQuery = (threadId: string) =>
   queryOptions({
     queryKey: ['runs', 'thread', threadId],
@@ -93,7 +93,7 @@ export const threadRunsQuery = (threadId: string) =>
 const OVER = new Set<Run['status']>(['completed', 'failed', 'cancelled'])
 export const isOver = (run: Pick<Run, 'status'>): boolean => OVER.has(run.status)
 
-/** While it goes on it is looked at again: not every step is told. */
+/** An active run is polled, because not every step has an event. */
 const LOOK_AGAIN_MS = 700
 
 export const runQuery = (id: string) =>

@@ -19,16 +19,16 @@ import { titleOf } from './use-threads.ts'
 const route = getRouteApi('/shell/threads/$id')
 const MENU = 'thread-menu'
 
-/** Begins where every page does, also beside the panel. */
+/** Aligned with other pages, also beside the panel. */
 const FRAME = 'ml-(--page-inset) flex min-h-[calc(100dvh-3.5rem)] min-w-0 max-w-5xl flex-col lg:min-h-dvh xl:max-w-4xl'
-/** A page's heading while it is at its beginning, a low bar once one scrolls. */
+/** Page heading that shrinks to a bar on scroll. */
 const HEADER =
   'sticky top-14 z-20 flex min-h-14 items-center gap-2 border-b bg-canvas px-4 py-2 sm:px-8 lg:-top-7.5 lg:pt-9.5 low:static'
 
 export function ThreadPage() {
   const { id } = route.useParams()
   const { data: thread, error } = useQuery(threadQuery(id))
-  // What was read before is kept by the cache; a thread that is gone is not shown with it.
+  // The cache may still have a deleted thread.
   const there = isNotFound(error) ? undefined : thread
   const title = thread ? titleOf(thread) : 'Thread'
   useEffect(() => {
@@ -75,7 +75,7 @@ export function ThreadPage() {
   )
 }
 
-/** The panel where there is no room beside the page. */
+/** The side panel as a sheet on narrow screens. */
 function ToolsSheet({ thread }: { thread: Thread }) {
   const [open, setOpen] = useState(false)
   return (

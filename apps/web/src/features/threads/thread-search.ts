@@ -1,11 +1,11 @@
-/** What of this page stands in the address. */
+/** URL search parameters of this page. */
 import { pickStrings } from '../../lib/url-search.ts'
 
 export const MODES = ['ask', 'find', 'program'] as const
 export type Mode = (typeof MODES)[number]
 
 export interface ThreadSearch {
-  /** What the composer does; without it, what can be done: ask where there is a model, else find. */
+  /** Composer mode; the default is `ask` with a model, otherwise `find`. */
   mode?: Mode
 }
 

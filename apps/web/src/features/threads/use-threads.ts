@@ -1,4 +1,4 @@
-/** What can be done to threads. */
+/** Thread mutations. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { toast } from 'sonner'

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { ApprovalCard } from '../../approvals/approval-card.tsx'
 import type { Approval } from '../queries.ts'
 
-/** What waits for the user, where it was asked. The answer goes on by itself; what is shown around it is read again. */
+/** Approval request inside a thread. Resolving it refreshes the queries around it. */
 export function ThreadApprovalCard({ approval }: { approval: Approval }) {
   const queryClient = useQueryClient()
   const onResolved = () => {

@@ -1,4 +1,4 @@
-/** A message of the chat, with what the server tells beside the text; and what is stored, as the chat reads it. */
+/** Chat messages with the server's data parts, and their conversion from stored messages. */
 import type { UIMessage } from 'ai'
 import type { Approval, StoredMessage } from '../queries.ts'
 
@@ -42,10 +42,10 @@ export type ChatMessage = UIMessage<ChatMetadata, ChatData>
 export type ChatPart = ChatMessage['parts'][number]
 export type ToolPart = Extract<ChatPart, { type: 'dynamic-tool' }>
 
-/** Pages come newest first, and so do the messages in each. */
+/** Pages and their messages come newest first. */
 export function chatMessages(pages: ReadonlyArray<{ items: readonly StoredMessage[] }>): ChatMessage[] {
   const stored = pages.flatMap(({ items }) => items).reverse()
-  // An answer that failed at once is kept with what was selected for it, and nothing else.
+  // A response that failed at once has only its selection and is skipped.
   return stored
     .filter((message) => message.role === 'user' || hasContent(message))
     .map(
@@ -54,7 +54,7 @@ export function chatMessages(pages: ReadonlyArray<{ items: readonly StoredMessag
     )
 }
 
-/** Whether anything is said or called in it. */
+/** Whether a message has text, reasoning, calls or files. */
 const hasContent = ({ parts }: { parts: ReadonlyArray<{ type: string }> }): boolean =>
   parts.some(({ type }) => ['text', 'reasoning', 'dynamic-tool', 'file'].includes(type))
 
@@ -67,6 +67,6 @@ export function dataOf<K extends keyof ChatData>({ parts }: Pick<ChatMessage, 'p
   )
 }
 
-/** How much of what is carried the model was spared, from 0 to 1. */
+/** Share of tool tokens that the selection saved, from 0 to 1. */
 export const savedShare = ({ before, after }: { before: number; after: number }): number =>
   before <= 0 || after >= before ? 0 : (before - after) / before

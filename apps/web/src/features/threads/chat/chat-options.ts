@@ -1,12 +1,12 @@
-/** How a model is asked in this browser: by which name, and within what. What is not given is as the server has it. */
+/** Model and limits of the chat in this browser. Undefined values use the server's defaults. */
 export interface ChatOptions {
-  /** Undefined is the operator's. */
+  /** Undefined uses the operator's model. */
   model?: string | undefined
-  /** Whether it may write programs that call tools. */
+  /** Whether the model may write programs that call tools. */
   programs?: boolean | undefined
-  /** Questions to the model for one answer. */
+  /** Max model steps per response. */
   maxSteps?: number | undefined
-  /** Tokens of one answer, of what the model is sent and of what it says. */
+  /** Max input and output tokens per response. */
   budget?: number | undefined
 }
 
@@ -22,13 +22,13 @@ export const stepsProblem = (value: number | undefined): string | undefined =>
 export const budgetProblem = (value: number | undefined): string | undefined =>
   value === undefined || isCount(value, MAX_BUDGET) ? undefined : 'A whole number from 1 to 100,000,000.'
 
-/** What was kept may be anything by now: what the server would refuse is not there. */
+/** Reads stored options and drops values that the server would refuse. */
 export function readOptions(text: string | null): ChatOptions {
   let stored: unknown
   try {
     stored = JSON.parse(text ?? '{}')
   } catch {
-    // What was kept before was the name alone.
+    // Earlier versions stored only the model name.
     stored = { model: text }
   }
   if (typeof stored !== 'object' || stored === null) return {}

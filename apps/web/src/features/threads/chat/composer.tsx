@@ -18,15 +18,15 @@ interface ComposerProps {
   text: string
   onText: (text: string) => void
   onSend: () => void
-  /** Given while something goes on that can be given up. */
+  /** Cancels the running response. */
   onStop: (() => void) | undefined
   isBusy: boolean
-  /** Why nothing can be sent in this mode. */
+  /** Why the mode cannot send. */
   blocked: ReactNode
   beside: ReactNode
 }
 
-/** Where things are said in a thread: to the model, to the search, or as a program. */
+/** Input of a thread: a chat message, a tool search or a program. */
 export function Composer(props: ComposerProps) {
   const { mode, onMode, blocked, beside, text, onSend } = props
   const submit = (event?: FormEvent) => {

@@ -22,7 +22,7 @@ import { useThreadChat } from './use-thread-chat.ts'
 const route = getRouteApi('/shell/threads/$id')
 const MODEL_BUTTON = 'choose-model'
 
-/** What was said and done in a thread, and the place to say and do more. */
+/** Timeline and composer of a thread. */
 export function Conversation({ thread }: { thread: Thread }) {
   const model = useModel()
   const chat = useThreadChat(thread.id, model.options)
@@ -41,7 +41,7 @@ export function Conversation({ thread }: { thread: Thread }) {
     entitle(text)
     const sent = () => setTexts(mode, '')
     if (mode === 'find') return find.mutate(text, { onSuccess: sent })
-    // A program is kept: it is written in turns.
+    // The program text stays, because it is edited in turns.
     if (mode === 'program') return program.start.mutate(text)
     sent()
     return void chat.say(text)
@@ -50,7 +50,7 @@ export function Conversation({ thread }: { thread: Thread }) {
     setTexts('program', [texts.program.trim(), `return ${call}`].filter(Boolean).join('\n'))
     setMode('program')
   }
-  // Nobody writes to a model that turns out not to be there.
+  // The composer waits until the model is known.
   const blocked =
     mode === 'ask' && model.state.status === 'missing' ? (
       <NoModel state={model.state} onChoose={() => setChoosing(true)} />
@@ -109,7 +109,7 @@ function useTexts(threadId: string) {
   return [{ ask, find, program }, (mode: Mode, text: string) => set[mode](text)] as const
 }
 
-/** A thread without a title is called by what is said in it first. */
+/** The first message becomes the title of an untitled thread. */
 function useFirstTitle(thread: Thread) {
   const { mutate } = useChangeThread(thread.id)
   return (text: string) => {

@@ -1,4 +1,4 @@
-/** A model's answer, as it is meant. Its HTML is text, its pictures are links: nothing of it is fetched or run. */
+/** Renders a model's Markdown. HTML stays text and images become links, so nothing is fetched or executed. */
 import Markdown, { type MarkdownToJSX } from 'markdown-to-jsx/react'
 import type { ComponentProps } from 'react'
 
@@ -20,7 +20,7 @@ const OVERRIDES: MarkdownToJSX.Overrides = {
       {alt || 'Picture'}
     </a>
   ),
-  // The page has headings of its own; those of an answer would stand between them.
+  // Headings of a response must not mix with the page's headings.
   ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((level) => [level, heading])),
   ul: ({ children }: ComponentProps<'ul'>) => <ul className="grid list-disc gap-1 pl-5">{children}</ul>,
   ol: ({ children, start }: ComponentProps<'ol'>) => (
@@ -30,7 +30,7 @@ const OVERRIDES: MarkdownToJSX.Overrides = {
   ),
   pre: ({ children }: ComponentProps<'pre'>) => (
     <pre
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
       tabIndex={0}
       className="overflow-x-auto rounded-lg border bg-sunken p-3 font-mono text-[0.8125rem] leading-relaxed [&_code]:bg-transparent [&_code]:p-0"
     >

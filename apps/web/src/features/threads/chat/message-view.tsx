@@ -27,9 +27,9 @@ export function UserMessage({ message }: { message: ChatMessage }) {
 
 interface AnswerProps {
   message: ChatMessage
-  /** Whether it still comes. */
+  /** Whether the response is still streaming. */
   isLive: boolean
-  /** What waits for the user now, by its id: what a message tells may be older. */
+  /** Pending approvals by id; the approvals in a message may be outdated. */
   approvals: ReadonlyMap<string, Approval>
 }
 
@@ -49,7 +49,7 @@ export function AssistantMessage({ message, isLive, approvals }: AnswerProps) {
   return (
     <article aria-label="Answer" aria-busy={isLive} className="grid gap-3 [&>*]:min-w-0">
       {message.parts.map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts only grow, and their place is who they are
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts are only appended, so the index is stable
         <Fragment key={index}>{draw(part)}</Fragment>
       ))}
       {isLive && <Working />}

@@ -9,7 +9,7 @@ interface Outcome {
 
 const IMAGE = /^image\/(png|jpeg|gif|webp)$/
 
-/** What a tool gave: its data where it has some, else its texts and pictures. */
+/** Result of a tool: structured content, or texts and images. */
 export function ResultView({ output }: { output: unknown }) {
   const { content, structuredContent, error, resultHandle } = (output ?? {}) as Outcome
   if (error) return <JsonView label="Error" value={[error.detail ?? error.message, error.action].join('\n').trim()} />

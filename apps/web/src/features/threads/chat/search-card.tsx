@@ -20,11 +20,11 @@ export interface ToolSearch {
 interface FindCardProps {
   threadId: string
   find: ToolSearch
-  /** Takes a call of it into the program that is written. */
+  /** Inserts a call of the tool into the program. */
   onUse: (call: string) => void
 }
 
-/** What a model would get with these words, and what can be done with it here. */
+/** Tools that a model would get for the prompt, with actions. */
 export function SearchCard({ threadId, find, onUse }: FindCardProps) {
   const keep = useKeepTool(threadId)
   const tools = new Map(find.selection.tools.map((tool) => [tool.ref, tool]))

@@ -13,7 +13,7 @@ const LOOKS: Record<Chip, { icon: LucideIcon; className: string }> = {
   unknown: { icon: CircleHelp, className: 'border-transparent bg-act-soft text-act' },
 }
 
-/** A state in words, with an icon and a colour that say the same. */
+/** Status label with icon and color. */
 export function StatusChip({ chip, children }: { chip: Chip; children: string }) {
   const { icon: Icon, className } = LOOKS[chip]
   return (

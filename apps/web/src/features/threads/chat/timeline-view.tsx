@@ -20,9 +20,9 @@ interface TimelineProps {
   chat: ReturnType<typeof useThreadChat>
   approvals: ReadonlyMap<string, Approval>
   mode: Mode
-  /** Ids of the programs that this page began. */
+  /** Ids of the programs that this page started. */
   startedRuns: ReadonlySet<string>
-  /** What the last search or program failed with. */
+  /** Error of the last search or program. */
   problem: Error | null | undefined
   onUse: (call: string) => void
 }
@@ -81,7 +81,7 @@ const AskAgain = ({ onAsk }: { onAsk: () => void }) => (
   </Button>
 )
 
-/** What waits for the user in this thread, and is not shown where it was asked: another page of theirs asked it. */
+/** Pending approvals of this thread that no message or run shows, because another page started them. */
 function Unplaced({ entries, approvals, isBusy }: Pick<TimelineProps, 'entries' | 'approvals'> & { isBusy: boolean }) {
   const last = entries.findLast(({ kind }) => kind === 'message')
   const live = isBusy && last?.kind === 'message' ? dataOf(last.message, 'approval') : []
@@ -93,7 +93,7 @@ function Unplaced({ entries, approvals, isBusy }: Pick<TimelineProps, 'entries' 
   return waiting.map((approval) => <ThreadApprovalCard key={approval.id} approval={approval} />)
 }
 
-/** Goes along with what comes, as long as the reader is at the end. */
+/** Follows new content while the reader is at the end. */
 function useStayAtEnd(entries: readonly Entry[], isBusy: boolean) {
   const end = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
@@ -106,7 +106,7 @@ function useStayAtEnd(entries: readonly Entry[], isBusy: boolean) {
     return () => window.removeEventListener('scroll', look)
   }, [])
   const count = entries.length
-  // What the user asked for is shown, wherever they were.
+  // A new entry scrolls to the end from any position.
   useEffect(() => {
     if (count > 0) window.scrollTo({ top: document.documentElement.scrollHeight })
   }, [count])

@@ -1,4 +1,4 @@
-/** What happened in a thread, in one order: what was said, programs that ran, searches of this page. */
+/** Merges messages, program runs and searches of a thread into one timeline. */
 
 import type { Run } from '../queries.ts'
 import type { ChatMessage } from './chat-message.ts'
@@ -13,9 +13,9 @@ interface TimelineInput {
   messages: readonly ChatMessage[]
   runs: readonly Run[]
   finds: readonly ToolSearch[]
-  /** When a message without a time was seen first. */
+  /** First time that a message without a timestamp was seen. */
   seenAt: (id: string) => string
-  /** Whether there are older messages than these: then older programs wait, too. */
+  /** Whether older messages exist; older programs are hidden until they load. */
   hasOlder: boolean
 }
 
@@ -39,7 +39,7 @@ export function timelineOf({ messages, runs, finds, seenAt, hasOlder }: Timeline
   )
 }
 
-// Messages keep the order that they were said in, whatever their clocks say; the rest is put between them.
+// Messages keep their order regardless of clocks; other entries are inserted by time.
 function inOrder(messages: readonly Entry[], others: readonly Entry[]): Entry[] {
   const merged: Entry[] = []
   let next = 0

@@ -9,20 +9,20 @@ import { type Chip, StatusChip } from './status-chip.tsx'
 
 interface ToolCallProps {
   part: ToolPart
-  /** The tool as people call it, where the selection told. */
+  /** Tool ref, if the selection contains it. */
   toolRef: string | undefined
   approval: Approval | undefined
   state: CallContext
 }
 
 interface CallContext {
-  /** Whether it waits for the user now. */
+  /** Whether the call waits for approval. */
   isPending: boolean
-  /** Whether the answer that it belongs to still comes. */
+  /** Whether the response is still streaming. */
   isLive: boolean
 }
 
-/** One call in an answer: folded to what and how it went; open, with what went in and what came back. */
+/** One call of a response; unfolded, it shows arguments and result. */
 export function ToolCall({ part, toolRef, approval, state }: ToolCallProps) {
   const { chip, label } = callState(part, state)
   return (

@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import { useSession } from '../../shell/session.ts'
 
-/** What is being written, kept for the tab and its user: leaving the page and coming back loses nothing. */
+/** Draft text per tab and user; it survives leaving the page. */
 export function useDraft(key: string): [string, (text: string) => void] {
   const user = useSession()?.user?.id
   const [userId, setUserId] = useState(user)
-  // Whose session ended is still the same: their draft stays where it is.
+  // An ended session keeps the user id, so the draft stays.
   if (user !== undefined && user !== userId) setUserId(user)
   const storageKey = userId === undefined ? undefined : `loadout-draft ${userId} ${key}`
   const [written, setWritten] = useState<{ storageKey: string | undefined; text: string }>()
@@ -18,7 +18,7 @@ export function useDraft(key: string): [string, (text: string) => void] {
       if (text === '') window.sessionStorage.removeItem(storageKey)
       else window.sessionStorage.setItem(storageKey, text)
     } catch {
-      // Storage may be blocked or full; the text is still on the page.
+      // Storage may be blocked or full; the page still has the text.
     }
   }
   return [draft, write]

@@ -1,7 +1,4 @@
-/**
- * The chat of one thread. What the server has stored is the truth: whenever it changes while nothing streams, it is taken over.
- * Until then the page shows what streams.
- */
+/** Chat state of a thread. Stored messages replace the local ones whenever nothing streams. */
 import { useChat } from '@ai-sdk/react'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { DefaultChatTransport } from 'ai'
@@ -26,7 +23,7 @@ export function useThreadChat(threadId: string, options: ChatOptions) {
     },
     onFinish: async ({ isError, isAbort }) => {
       await queryClient.invalidateQueries({ queryKey: ['threads', threadId] })
-      // Where no other answer came, the one that was there is still stored.
+      // A failed regeneration keeps the stored response.
       if (again.current && (isError || isAbort)) takeStored()
     },
   })
@@ -56,14 +53,14 @@ export function useThreadChat(threadId: string, options: ChatOptions) {
     error: chat.error ? problemFrom(chat.error) : undefined,
     say,
     stop: chat.stop,
-    /** Asks again what was asked last, where no answer came, or not the one that was wanted. */
+    /** Repeats the last prompt. */
     retry: () => {
       const at = chat.messages.findLastIndex(({ role }) => role === 'user')
       const lastPrompt = chat.messages[at]
       if (!lastPrompt) return
       const isStored = data?.pages.some(({ items }) => items.some(({ id }) => id === lastPrompt.id))
       if (!isStored && chat.error && problemFrom(chat.error) instanceof ProblemError) {
-        // It was refused, and is not kept.
+        // A refused message is not stored, so it is sent again.
         setMessages(chat.messages.slice(0, at))
         say(textOf(lastPrompt))
         return
@@ -80,18 +77,18 @@ const transportOf = (threadId: string, options: () => ChatOptions) =>
   new DefaultChatTransport<ChatMessage>({
     api: `/api/threads/${encodeURIComponent(threadId)}/messages`,
     prepareSendMessagesRequest: ({ messages, trigger, messageId }) => {
-      // The thread has the history; only what is new is sent. What is not given is left out of the body.
+      // Sends only the new message, because the server has the history.
       return { body: { message: textOf(messages.at(-1) ?? { parts: [] }), trigger, messageId, ...options() } }
     },
   })
 
-/** A refusal comes as the text of a problem document; what fails later, as a line of the stream. */
+/** A refusal is a problem document as text; later failures are a line of the stream. */
 export function problemFrom(error: Error): Error {
   try {
     const read: unknown = JSON.parse(error.message)
     if (typeof read === 'object' && read !== null && 'code' in read) return new ProblemError(read as Problem)
   } catch {
-    // A line, then.
+    // The message is plain text.
   }
   return error
 }

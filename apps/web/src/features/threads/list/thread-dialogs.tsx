@@ -11,7 +11,7 @@ import { titleOf, useChangeThread, useDeleteThread } from '../use-threads.ts'
 interface ThreadDialogProps {
   thread: Thread
   onClose: () => void
-  /** Puts the focus where it belongs afterwards. */
+  /** Restores the focus. */
   onClosed: () => void
 }
 

@@ -28,7 +28,7 @@ interface ModelDialogProps {
   onClosed: () => void
 }
 
-/** Who answers, and within what. */
+/** Dialog for model and response limits. */
 export function ModelDialog({ models, options, onChoose, onClose, onClosed }: ModelDialogProps) {
   const start = options.model ?? models.model ?? ''
   const [provider, setProvider] = useState(providerOf(start) || usable(models))
@@ -46,7 +46,7 @@ export function ModelDialog({ models, options, onChoose, onClose, onClosed }: Mo
     event.preventDefault()
     setTried(true)
     const written = `${provider}:${name.trim()}`
-    // The operator's stays the operator's, also once they choose another.
+    // Choosing the operator's model stores no choice, so that it follows later changes.
     if (isNamed) choose(options.model === undefined && written === models.model ? undefined : written)
   }
   return (
@@ -115,7 +115,7 @@ function ProviderField({ models, value, onChange }: ProviderFieldProps) {
 }
 
 interface NameFieldProps {
-  /** Those that are known; another may be written. */
+  /** Suggestions; other names are allowed. */
   names: readonly string[]
   value: string
   onChange: (name: string) => void
@@ -153,7 +153,7 @@ interface WithinProps {
   isTried: boolean
 }
 
-/** What one answer may be made of. */
+/** Limits of one response. */
 function WithinFields({ value, onChange, isTried }: WithinProps) {
   return (
     <div className="grid gap-5 border-t pt-5">

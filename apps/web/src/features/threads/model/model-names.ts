@@ -1,7 +1,7 @@
-/** Names of models that can be offered. What may be asked is told as names and globs; of a glob, what stands before it. */
+/** Model name suggestions from allowed names and globs; a glob suggests its prefix. */
 import type { Models } from '../queries.ts'
 
-/** Of all providers, whole: `provider:model`. Beginnings of names come after the names. */
+/** Full names (`provider:model`) of all providers, then prefixes of globs. */
 export function wholeNames({ model: defaultModel, providers }: Models): string[] {
   const patterns = providers.flatMap(({ models }) => models)
   const named = patterns.filter((pattern) => !isGlob(pattern))
@@ -9,7 +9,7 @@ export function wholeNames({ model: defaultModel, providers }: Models): string[]
   return [...new Set([...(defaultModel === undefined ? [] : [defaultModel]), ...named, ...prefixes])]
 }
 
-/** Of one provider, as it names them. */
+/** Names of one provider without its prefix. */
 export const namesOf = (models: Models, provider: string): string[] =>
   wholeNames(models).flatMap((name) => {
     const [, own = ''] = name.startsWith(`${provider}:`) ? [name, name.slice(provider.length + 1)] : []

@@ -5,7 +5,7 @@ import type { ModelState } from './use-model.ts'
 
 const link = 'font-medium text-accent underline underline-offset-4'
 
-/** Why nobody can be asked, and what to do about it. All the rest of the thread works without. */
+/** Explains why no model is available. The rest of the thread works without one. */
 export function NoModel({ state, onChoose }: { state: ModelState & { status: 'missing' }; onChoose: () => void }) {
   const keys = (
     <Link to="/settings" search={{ tab: 'models' }} className={link}>

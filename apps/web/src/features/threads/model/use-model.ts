@@ -1,4 +1,4 @@
-/** Which model is asked: the one that was chosen in this browser, or the operator's. And what is missing where none can be. */
+/** The model of this browser or of the operator, and what is missing to use it. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type ChatOptions, readOptions } from '../chat/chat-options.ts'
@@ -18,7 +18,7 @@ export function useModel() {
   return {
     state: data ? modelState(data, options.model) : ({ status: 'loading' } as const),
     models: data,
-    /** Whether it is still to be heard if there is one. */
+    /** Whether the models are loading. */
     isPending,
     options,
     choose: (next: ChatOptions) => {
@@ -32,7 +32,7 @@ export function modelState({ model: defaultModel, providers }: Models, chosen: s
   const model = chosen ?? defaultModel
   if (model === undefined) return { status: 'missing', what: 'model' }
   const provider = providerOf(model)
-  // Those that speak OpenAI's language at another address may need no key.
+  // OpenAI-compatible servers may need no key.
   const needsKey = provider !== 'openai-compatible'
   const key = providers.find((entry) => entry.provider === provider)?.key ?? 'none'
   if (needsKey && key === 'none') return { status: 'missing', what: 'key', model, provider }
@@ -53,6 +53,6 @@ function store(options: ChatOptions): void {
   try {
     window.localStorage.setItem(KEY, JSON.stringify(options))
   } catch {
-    // Storage may be blocked; the choice holds for this page then.
+    // Storage may be blocked; the choice then applies to this page only.
   }
 }

@@ -14,7 +14,7 @@ import { type Switched, useOnly, useResetRefs, useSwitchRef } from './use-loadou
 
 type Kit = Loadout['toolkits'][number]
 
-/** Toolkits of the thread with a switch each, and within them their tools with one each. */
+/** Toolkits of the thread and their tools, each with a switch. */
 export function AvailableTools({ threadId }: { threadId: string }) {
   const { data: loadout, error } = useQuery(loadoutQuery(threadId))
   const { data: explained = [] } = useQuery(explainQuery(threadId))

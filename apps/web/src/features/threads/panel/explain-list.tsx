@@ -10,7 +10,7 @@ import { type Explained, explainQuery } from '../queries.ts'
 
 const INITIAL_COUNT = 40
 
-/** For every tool, whether the thread carries it, and why. */
+/** Why each tool is available in the thread or not. */
 export function ExplainList({ threadId }: { threadId: string }) {
   const { data: items, error } = useQuery(explainQuery(threadId))
   const [text, setText] = useState('')

@@ -7,7 +7,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { loadedQuery } from '../queries.ts'
 import { useUnload } from './use-loadout.ts'
 
-/** Tools that go along with every prompt of the thread, since they were found or kept. */
+/** Tools that are sent with every prompt of the thread. */
 export function LoadedTools({ threadId }: { threadId: string }) {
   const { data: items, error } = useQuery(loadedQuery(threadId))
   const unload = useUnload(threadId)

@@ -1,4 +1,4 @@
-/** Which tools were chosen, why, and what that spared: beside an answer, and of a search by itself. */
+/** Selected tools with reasons and saved tokens, for responses and searches. */
 import { ArrowRight } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Badge } from '../../../ui/data/badge.tsx'
@@ -14,7 +14,7 @@ const BY: Record<SelectedTool['by'], string> = {
 
 const number = (value: number) => Math.round(value).toLocaleString('en')
 
-/** "4 of 61 tools · 93% fewer tokens". */
+/** Summary such as "4 of 61 tools, 93% fewer tokens". */
 export function formatSelectedBy({ tools, deferred, tokens }: ChosenTools): string {
   const saved = Math.round(savedShare(tokens) * 100)
   const count = `${number(tools.length)} of ${counted(tools.length + deferred, 'tool')}`

@@ -6,7 +6,7 @@ import { LoadedTools } from './loaded-tools.tsx'
 import { ThreadLimits } from './thread-limits.tsx'
 import { ThreadRules } from './thread-rules.tsx'
 
-/** What stands beside a thread: which tools it carries, has loaded, and why; what holds for them, and how much of it may be. */
+/** Side panel of a thread: toolkits, loaded tools, explanations, rules and limits. */
 export function SidePanel({ thread }: { thread: Thread }) {
   return (
     <Tabs defaultValue="carried">

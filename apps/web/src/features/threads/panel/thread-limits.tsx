@@ -23,7 +23,7 @@ const FIELDS: ReadonlyArray<{ name: keyof Limits; label: string; hint: string }>
   { name: 'maxTokensPerDay', label: 'Most tokens in a day', hint: 'Of results, in this thread.' },
 ]
 
-/** What the thread may carry and use at most. It only narrows what its user may. */
+/** Limits of the thread, which only narrow the user's limits. */
 export function ThreadLimits({ thread }: { thread: Thread }) {
   const { data: loadout } = useQuery(loadoutQuery(thread.id))
   const change = useChangeThread(thread.id)

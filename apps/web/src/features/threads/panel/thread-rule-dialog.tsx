@@ -9,7 +9,7 @@ import { useSetThreadRules } from './use-thread-rules.ts'
 
 interface ThreadRuleDialogProps {
   threadId: string
-  /** Those that there are: the new one comes after them. */
+  /** Existing rules; the new one is appended. */
   rules: readonly PolicyRule[]
   onClose: () => void
   onClosed: () => void

@@ -12,7 +12,7 @@ import { threadRulesQuery, useSetThreadRules } from './use-thread-rules.ts'
 
 const ADD = 'add-thread-rule'
 
-/** What holds in this thread besides the operator's rules and one's own. */
+/** Rules of this thread, in addition to the operator's and the user's. */
 export function ThreadRules({ threadId }: { threadId: string }) {
   const { data: rules, error } = useQuery(threadRulesQuery(threadId))
   const set = useSetThreadRules(threadId)
@@ -36,7 +36,7 @@ export function ThreadRules({ threadId }: { threadId: string }) {
         <ol className="divide-y rounded-lg border bg-raised" aria-label="Rules of this thread">
           {rules.map((rule, index) => (
             <RuleRow
-              // biome-ignore lint/suspicious/noArrayIndexKey: two may be the same, and their place is who they are
+              // biome-ignore lint/suspicious/noArrayIndexKey: rules may be equal, so the index is the key
               key={index}
               {...{ rule, isBusy: set.isPending }}
               onUp={rules.length === 1 ? undefined : () => put(raised(rules, index))}
@@ -65,7 +65,7 @@ interface RuleRowProps {
   rule: PolicyRule
   isBusy: boolean
   isFirst: boolean
-  /** Not given where there is no other. */
+  /** Undefined if there is only one rule. */
   onUp: (() => void) | undefined
   onRemove: () => void
 }

@@ -1,4 +1,4 @@
-/** What a thread carries, and how that is changed. */
+/** Mutations of a thread's activations and loaded tools. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answer, client } from '../../../lib/api.ts'
 import { toastProblem } from '../../../lib/problems.tsx'
@@ -10,7 +10,7 @@ function useThreadMutation<V>(threadId: string, mutationFn: (value: V) => Promis
   return useMutation({
     mutationFn,
     onError: toastProblem,
-    // Until it is read again the page shows what was asked for.
+    // Until the refetch the page shows the pending change.
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['threads', threadId] }),
   })
 }
@@ -23,13 +23,13 @@ export interface Switched {
 export const useSwitchRef = (id: string) =>
   useThreadMutation(id, (json: Switched) => answer(activations.$post({ param: { id }, json })))
 
-/** Forgets what the thread switched: of one ref, or all. */
+/** Removes activations of the thread: of one ref, or all. */
 export const useResetRefs = (id: string) =>
   useThreadMutation(id, (ref: string | undefined) =>
     answer(activations.$delete({ param: { id }, query: ref === undefined ? {} : { ref } })),
   )
 
-/** These and no others, whatever comes later. */
+/** Turns on only these toolkits; servers that are added later stay off. */
 export const useOnly = (id: string) =>
   useThreadMutation(id, (toolkits: string[]) => answer(activations.$put({ param: { id }, json: { toolkits } })))
 

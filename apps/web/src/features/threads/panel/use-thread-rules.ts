@@ -1,4 +1,4 @@
-/** The rules of one thread. They only tighten what holds for its user; each change replaces the list. */
+/** Rules of a thread, which only tighten. Each change replaces the list. */
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import { answer, client } from '../../../lib/api.ts'
 import type { PolicyRule } from '../../operator/queries.ts'

@@ -54,7 +54,7 @@ function StepRow({ step }: { step: Step }) {
   )
 }
 
-/** The tool and what it was given; other kinds of steps are shown as they are. */
+/** Tool and arguments of a step; other steps show their request. */
 export function requestOf({ kind, request }: Pick<Step, 'kind' | 'request'>): { name: string; rest: unknown } {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) return { name: kind, rest: request }
   const { ref, name, arguments: args, input } = request as Record<string, unknown>

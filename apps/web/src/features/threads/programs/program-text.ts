@@ -1,4 +1,4 @@
-/** Calls of tools as a program writes them. */
+/** Formats tool calls as program text. */
 import type { Selection } from '../queries.ts'
 
 type Schema = {
@@ -11,14 +11,14 @@ type Schema = {
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
-/** `shop.list_orders({ id: '' })`: the toolkit is its id with `-` as `_`. */
+/** Formats a call such as `shop.list_orders({ id: '' })`. Toolkit ids use `_` instead of `-`. */
 export function callText({
   toolkit,
   name,
   inputSchema,
 }: Pick<Selection['tools'][number], 'toolkit' | 'name' | 'inputSchema'>): string {
   const kit = toolkit.replaceAll('-', '_')
-  // An id may begin with a digit, which no name in a program does.
+  // A toolkit id may start with a digit, which an identifier cannot.
   const toolkitExpression = IDENTIFIER.test(kit) ? kit : `globalThis[${JSON.stringify(kit)}]`
   const tool = IDENTIFIER.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
   return `await ${toolkitExpression}${tool}(${argumentsText(inputSchema as Schema)})`

@@ -26,14 +26,14 @@ const STATES: Record<Run['status'], { chip: Chip; label: string }> = {
 }
 
 interface RunCardProps {
-  /** As the list of runs has it: without its steps. */
+  /** The run from the list, without steps. */
   listed: Run
-  /** Whether this page began it. */
+  /** Whether this page started the run. */
   isOwn: boolean
   approvals: ReadonlyMap<string, Approval>
 }
 
-/** A program that runs or ran: its steps as they come, what it waits for, what it wrote and what it gave. What is long over is folded. */
+/** A program run with steps, approvals, log and value. Earlier finished runs are folded. */
 export function RunCard({ listed, isOwn, approvals }: RunCardProps) {
   const [open, setOpen] = useState(isOwn || !isOver(listed))
   const { data, error } = useQuery({ ...runQuery(listed.id), enabled: open })

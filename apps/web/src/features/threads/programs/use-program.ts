@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { answer, client } from '../../../lib/api.ts'
 import { threadRunsQuery } from '../queries.ts'
 
-/** Runs programs, and remembers which this page began. */
+/** Starts programs and tracks which runs this page started. */
 export function useProgram(threadId: string) {
   const queryClient = useQueryClient()
   const [startedRuns, setStartedRuns] = useState<ReadonlySet<string>>(new Set())
