@@ -1,4 +1,4 @@
-/** What stands in an address is hostile: a page sees what its reader let through, and nothing else. */
+/** URL parameters are untrusted: a page gets only the validated ones. */
 import { createMemoryHistory } from '@tanstack/react-router'
 import { expect, it } from 'vitest'
 import { createAppRouter } from './routes.tsx'

@@ -1,4 +1,4 @@
-/** Every page and its address. A page that is added here also gets a line in `features/shell/pages.ts`. Pages load when they are opened. */
+/** All routes. A new page also needs an entry in `features/shell/pages.ts`. Pages load lazily. */
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { readActivity } from './features/activity/activity-search.ts'
 import { readApprovals } from './features/approvals/approvals-search.ts'
@@ -17,7 +17,7 @@ import { nothingElse } from './lib/url-search.ts'
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
 
-/** What is inside, for who is signed in. Addresses that lead nowhere are inside, too. */
+/** Routes for signed-in users, including unknown paths. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
@@ -110,7 +110,7 @@ const signIn = createRoute({
   validateSearch: nothingElse(readSignInSearch),
   component: lazyPage(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
-/** Where one-time links lead. The token stands after the `#`, where no log sees it. */
+/** Pages of one-time links. The token is in the fragment, which servers do not log. */
 const welcome = lazyPage(() => import('./features/sign-in/welcome-page.tsx'), 'WelcomePage')
 const setup = createRoute({ getParentRoute: () => root, path: '/setup', component: welcome })
 const invite = createRoute({ getParentRoute: () => root, path: '/invite', component: welcome })

@@ -1,15 +1,15 @@
-/** The typed client, what can go wrong with it, and one query factory for each thing that is read. */
+/** Typed API client, its errors, and shared queries. */
 import type { AppType } from '@loadout/server'
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { type ClientResponse, hc, type InferRequestType, type InferResponseType } from 'hono/client'
 
 export const client = hc<AppType>('/')
 
-/** A toolkit in the list: its tools may lack their schemas. */
+/** A listed toolkit, whose tools may have no schemas. */
 export type Toolkit = InferResponseType<typeof client.api.mcp.$get, 200>['toolkits'][number]
 export type ToolkitStatus = Toolkit['state']['status']
 export type ToolkitBody = InferRequestType<typeof client.api.mcp.$post>['json']
-/** What every route answers when it cannot do what was asked. */
+/** Problem document of any route. */
 export type Problem = InferResponseType<typeof client.api.mcp.$get, 500>
 
 export class ProblemError extends Error {
@@ -22,10 +22,10 @@ export class ProblemError extends Error {
   }
 }
 
-// A route's `default` answer, the problem, stands for every status that the route does not name, 500 among them.
+// A route's `default` response (the problem) covers every other status, including 500.
 type GoodBody<R> = R extends ClientResponse<infer T, infer S, string> ? (500 extends S ? never : T) : never
 
-/** The body of a good answer; a problem document, or a server that does not answer, is thrown. */
+/** Returns the body of a successful response; throws `ProblemError` for a problem or an unreachable server. */
 export async function answer<R extends ClientResponse<unknown>>(request: Promise<R>): Promise<GoodBody<R>> {
   const response = await request.catch(() => {
     throw new ProblemError(unreachable)
@@ -48,7 +48,7 @@ async function readProblem(response: ClientResponse<unknown>): Promise<Problem> 
   return { ...unreadable, status: response.status, detail: `The server answered with status ${response.status}.` }
 }
 
-/** The API's path for the whole of a body means nothing to who filled in a form. */
+/** `(body)`, the API's path of a whole body, is meaningless in a form. */
 export const plainly = (detail: string): string => detail.replaceAll('(body): ', 'It ')
 
 const unreachable: Problem = {
@@ -73,7 +73,7 @@ export const toolkitsQuery = () =>
     queryFn: async ({ signal }) => (await answer(client.api.mcp.$get({ query: {} }, { init: { signal } }))).toolkits,
   })
 
-/** One toolkit with the schemas of its tools. */
+/** One toolkit with tool schemas. */
 export const toolkitQuery = (uscoId: string | undefined) =>
   queryOptions({
     queryKey: ['toolkits', 'whole', uscoId],
@@ -82,7 +82,7 @@ export const toolkitQuery = (uscoId: string | undefined) =>
     enabled: uscoId !== undefined,
   })
 
-/** All toolkits with the schemas of their tools: large where there are many servers. */
+/** All toolkits with tool schemas; large with many servers. */
 export const wholeToolkitsQuery = () =>
   queryOptions({
     queryKey: ['toolkits', 'with-schemas'],
@@ -97,11 +97,11 @@ export const healthQuery = () =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-// A refusal stays a refusal; only what may pass by itself is asked again.
+// Only transient errors are retried.
 const mayPass = (error: Error) => [0, 502, 503, 504].includes(problemOf(error).status)
 
 export function createQueryClient(): QueryClient {
-  // Whose session has ended hears of it from whatever is asked next; the shell then asks them to sign in again.
+  // A 401 on any query refetches the session; the shell then shows the sign-in.
   const onError = (error: Error) => {
     if (problemOf(error).code === 'unauthenticated') client.invalidateQueries({ queryKey: ['session'] })
   }

@@ -1,14 +1,14 @@
-/** The server's policy runs no text as a script and takes no style but ours: libraries are told so before they try. */
+/** Configures libraries for the CSP, which forbids `eval` and unknown styles. */
 
-/** What the policy knows rules by that our own scripts write into the page. */
+/** CSP nonce for styles that scripts insert. */
 export const styleNonce = (): string | undefined =>
   document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce || undefined
 
 export function configureCsp(): void {
   Object.assign(globalThis, {
-    // Where the primitives under our dialogs look for it.
+    // Radix UI reads the nonce here.
     __webpack_nonce__: styleNonce(),
-    // Schemas of the chat's SDK would be compiled, and find out by trying.
+    // Zod would otherwise test for `eval`, which reports a CSP violation.
     __zod_globalConfig: { jitless: true },
   })
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const QUIET_MS = 400
 
-/** The value once nothing changed for a moment. */
+/** The value after 400 ms without a change. */
 export function useDebounced(value: string): string {
   const [quiet, setQuiet] = useState(value)
   useEffect(() => {

@@ -1,18 +1,18 @@
 /**
- * One stream of events for all tabs of a browser: it allows six connections to a server over all of them, and a stream keeps one for
- * as long as its tab is open. The tab that holds the lock has the stream and tells the others; when it goes, the next one takes over.
- * Where there are no locks (a page that is not from https or this machine) every tab has its own.
+ * One event stream for all tabs of a browser, which allows six connections per server. The tab with the Web Lock reads
+ * the stream and broadcasts it; when it closes, another tab takes over. Without Web Locks (insecure origin) every tab
+ * has its own stream.
  */
 export type StreamEvent =
   | { what: 'event'; type: string; data: string }
-  /** What came before may have been missed, with a gap. */
+  /** `gap`: earlier events may be lost. */
   | { what: 'ready'; gap: boolean }
-  /** Refused: nothing comes back by itself, and it may be that the session has ended. */
+  /** `refused`: the browser does not reconnect, and the session may have ended. */
   | { what: 'away'; refused: boolean }
 
 const NAME = 'loadout-events'
 
-/** Browsers do not come back by themselves from an answer that is no stream, such as a session that has ended. */
+/** Retry delay, because browsers do not reconnect after a response that is no stream. */
 const AGAIN_MS = 3_000
 
 export function openStream(types: readonly string[], tell: (event: StreamEvent) => void): () => void {
@@ -64,7 +64,7 @@ export function openStream(types: readonly string[], tell: (event: StreamEvent) 
 }
 
 interface Lead {
-  /** How it stands, for tabs that come later. */
+  /** Last state, for tabs that open later. */
   last: StreamEvent | undefined
 }
 
@@ -74,7 +74,7 @@ interface Reading {
 }
 
 function readStream({ types, tell }: Reading): () => void {
-  // What was read before the stream is there may be old already; and between one that leads and the next something may happen.
+  // Data that was read before the stream opened may be outdated, and events may be lost between two leading tabs.
   let gap = true
   let again: number | undefined
   let source = open()

@@ -1,4 +1,4 @@
-/** Whether somebody else, or another tab, saved what is edited here. One's own save is no such news. */
+/** Detects that an edited item was saved elsewhere. The page's own save is ignored. */
 
 import type { ClientResponse } from 'hono/client'
 import { CircleAlert } from 'lucide-react'
@@ -7,29 +7,29 @@ import { Button } from '../ui/form/button.tsx'
 import { answer, ProblemError } from './api.ts'
 
 interface Watched<Draft> {
-  /** As it is stored, as far as this page knows. */
+  /** Stored item, as far as this page knows. */
   stored: Draft | undefined
-  /** What the draft began with. */
+  /** Item that the draft started with. */
   base: Draft
   isSame: (one: Draft, other: Draft) => boolean
   isChanged: boolean
   isSaving: boolean
-  /** Goes on from what is stored. */
+  /** Replaces the draft with the stored item. */
   take: (stored: Draft) => void
-  /** Goes on with what is here, over what is stored. */
+  /** Keeps the draft, which then overwrites the stored item. */
   keep: (stored: Draft) => void
-  /** After either, on the page: what was told of it is over. */
+  /** Called after `take` or `keep`. */
   onResolved: () => void
 }
 
 export function useExternalChange<Draft>(watched: Watched<Draft>) {
   const { stored, base, isSame, isChanged, isSaving, take, keep } = watched
-  // What was stored before one's own save is still what the page knows for a moment.
+  // After the page's own save the query briefly has the previous item.
   const [passed, pass] = useState<{ draft: Draft | undefined }>()
   const isPassed = stored !== undefined && passed?.draft !== undefined && isSame(stored, passed.draft)
   const news = stored !== undefined && !isSaving && !isSame(stored, base) && !isPassed ? stored : undefined
   useEffect(() => {
-    // Who typed nothing loses nothing.
+    // An unchanged draft follows the stored item.
     if (news !== undefined && !isChanged) take(news)
   }, [news, isChanged, take])
   const by = (go: (stored: Draft) => void, to: Draft) => () => {
@@ -43,13 +43,13 @@ export function useExternalChange<Draft>(watched: Watched<Draft>) {
 }
 
 interface SavedElsewhereProps {
-  /** What is edited. */
+  /** Noun of the edited item. */
   noun: string
   take: () => void
   keep: () => void
 }
 
-/** Whoever saves last must know that they are not the only one. */
+/** Warns about a concurrent save. */
 export function EditConflict({ noun, take, keep }: SavedElsewhereProps) {
   return (
     <div
@@ -72,16 +72,16 @@ export function EditConflict({ noun, take, keep }: SavedElsewhereProps) {
   )
 }
 
-/** Saves over nobody: what is stored is looked at first, and who saves between that look and the save comes first. */
+/** Optimistic concurrency: reads the stored item first, and its ETag detects a save in between. */
 interface Look<T> {
   reading: Promise<ClientResponse<unknown>>
-  /** Whether it is what the draft began with. */
+  /** Whether the item is what the draft started with. */
   isSeen: (now: T) => boolean
-  /** Where it is not, the page shows what is there now. */
+  /** Called with a changed item. */
   onNews: (now: T) => void
 }
 
-/** The headers to save with. */
+/** Returns the `if-match` header for the save. */
 export async function ifUnchanged<T>({ reading, isSeen, onNews }: Look<T>): Promise<{ 'if-match': string }> {
   const now = (await answer(reading)) as T
   if (isSeen(now)) return { 'if-match': (await reading).headers.get('etag') ?? '*' }

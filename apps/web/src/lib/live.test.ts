@@ -5,7 +5,7 @@ import { COLLECTION_TOPICS, EVENT_TOPICS } from './live.ts'
 const source = (path: string) =>
   readFile(new URL(`../../../../../packages/loadout/src/${path}`, import.meta.url), 'utf8')
 
-// A name that nobody sends would be a page that never learns.
+// A page with an unknown event name would never update.
 it('the live updates listen only to existing collections', async () => {
   const collections = await source('storage/collections.ts')
   const names = new Set([...collections.matchAll(/^ {2}(\w+): spec\(/gm)].map(([, name]) => name))

@@ -1,12 +1,12 @@
 /**
- * Keeps what the page shows in step with the server, by its events. The first part of a query's key names what it reads;
- * an event makes everything under the keys that it concerns be read again. After a gap everything is.
+ * Live updates: an event invalidates all queries of its topics, the first parts of their keys. After a gap all queries
+ * are invalidated.
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { openStream } from './event-stream.ts'
 
-/** What queries begin their keys with. */
+/** First part of a query key. */
 export type Topic =
   | 'toolkits'
   | 'tools'
@@ -52,7 +52,7 @@ export const EVENT_TOPICS: Record<string, readonly Topic[]> = {
   'preferences-changed': ['preferences'],
 }
 
-/** What is written, here or by another process, is told by the collection that it is in. */
+/** Topics of storage changes, by collection. */
 export const COLLECTION_TOPICS: Record<string, readonly Topic[]> = {
   userServerConfigs: ['toolkits', 'tools', 'app'],
   userServerTools: ['toolkits', 'tools'],
@@ -81,9 +81,9 @@ export const COLLECTION_TOPICS: Record<string, readonly Topic[]> = {
 
 export type Live = 'connecting' | 'live' | 'away'
 
-/** A burst of events is one reading. */
+/** Merges a burst of events. */
 const GATHER_MS = 120
-/** What changes with every call is read once a second, however many there are. */
+/** Topics that change with every call are refetched at most once per second. */
 const OFTEN_MS = 1000
 const OFTEN: ReadonlySet<Topic> = new Set(['audit', 'usage'])
 
@@ -99,7 +99,7 @@ function follow(queryClient: QueryClient, tell: (live: Live) => void): () => voi
   const close = openStream(['behind', 'stored-changed', ...Object.keys(EVENT_TOPICS)], (event) => {
     if (event.what === 'ready') {
       tell('live')
-      // What is on its way now will be new.
+      // A running fetch already has new data.
       if (event.gap) queryClient.invalidateQueries({}, { cancelRefetch: false })
     } else if (event.what === 'away') {
       tell('away')

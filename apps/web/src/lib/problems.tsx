@@ -3,12 +3,12 @@ import { toast } from 'sonner'
 import { Notice } from '../ui/data/notice.tsx'
 import { type Problem, problemOf } from './api.ts'
 
-/** How a problem is said. Of a conflict the API's title says nothing that fits all: what happened is the heading itself. */
+/** A conflict uses its detail as title, because the API's title is generic. */
 export function formatProblem({ type, title, detail, action }: Pick<Problem, 'type' | 'title' | 'detail' | 'action'>) {
   return { title: type === 'urn:loadout:problem:conflict' ? detail : title, detail, action }
 }
 
-/** An error of the API as a person reads it. */
+/** Shows an API error. */
 export function ProblemNotice({ error, folded, children }: { error: unknown; folded?: boolean; children?: ReactNode }) {
   const { requestId, ...problem } = problemOf(error)
   const { title, detail, action } = formatProblem(problem)
@@ -19,7 +19,7 @@ export function ProblemNotice({ error, folded, children }: { error: unknown; fol
   )
 }
 
-/** For what was asked for and has no place on the page to say that it failed. */
+/** Toast for errors without a place on the page. */
 export function toastProblem(error: unknown): void {
   const { title, detail, action } = formatProblem(problemOf(error))
   toast.error(title, { description: title === detail ? action : `${detail} ${action}` })

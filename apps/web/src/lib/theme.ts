@@ -1,4 +1,4 @@
-/** Which theme this browser wears. `public/theme.js` applies it, before the first paint and at every change after. */
+/** Theme of this browser. `public/theme.js` applies it before the first paint and on every change. */
 
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
@@ -25,7 +25,7 @@ export function setTheme(theme: Theme): void {
   try {
     window.localStorage.setItem(KEY, theme)
   } catch {
-    // Storage may be blocked; the choice cannot be kept then.
+    // Storage may be blocked; the choice is then lost.
   }
   window.dispatchEvent(new Event(KEY))
 }
@@ -42,8 +42,8 @@ function subscribe(changed: () => void): () => void {
 export const useTheme = (): Theme => useSyncExternalStore(subscribe, currentTheme)
 
 /**
- * A theme goes with its user: what is chosen is worn at once and stored, and what was chosen elsewhere is worn here. The browser keeps
- * what it wore last, so that the next load begins with it. At the door, where nobody is known, it is the browser's alone.
+ * The theme is stored per user and follows them to other browsers. The browser keeps a copy for the next load; before
+ * sign-in only that copy counts.
  */
 const useIsSignedIn = (): boolean => Boolean(useSession()?.user)
 
@@ -59,7 +59,7 @@ export function useUserTheme(): readonly [Theme, (theme: Theme) => void] {
   return [useTheme(), choose]
 }
 
-/** Follows what is stored, wherever it was chosen. */
+/** Applies the stored theme whenever it changes. */
 export function useStoredTheme(): void {
   const { data: stored } = useQuery({ ...preferencesQuery(), enabled: useIsSignedIn(), select: ({ theme }) => theme })
   useEffect(() => {
@@ -67,13 +67,13 @@ export function useStoredTheme(): void {
   }, [stored])
 }
 
-/** For who has just come in, so that the first page is in their theme at once. */
+/** Applies the stored theme after sign-in, before the first page renders. */
 export async function applyStoredTheme(queryClient: QueryClient): Promise<void> {
   const preferences = await queryClient.fetchQuery(preferencesQuery()).catch(() => undefined)
   if (preferences) setTheme(preferences.theme)
 }
 
-/** Who is new has none stored: what they chose at the door stays. */
+/** Stores the theme that a new user chose before sign-in. */
 export async function saveTheme(): Promise<void> {
   const theme = currentTheme()
   if (theme !== 'system') await answer(client.api.preferences.$patch({ json: { theme } })).catch(() => {})

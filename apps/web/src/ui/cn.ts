@@ -1,5 +1,5 @@
 import { type ClassValue, clsx } from 'clsx'
 import { twMerge } from 'tailwind-merge'
 
-/** Joins class names; of two that set the same thing the later wins. */
+/** Joins class names; later Tailwind classes override earlier ones. */
 export const cn = (...classes: ClassValue[]): string => twMerge(clsx(classes))

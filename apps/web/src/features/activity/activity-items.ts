@@ -1,4 +1,4 @@
-/** Lines of the log as what happened: the two lines of a call are one thing. */
+/** Audit entries as activity items; the two entries of a call are merged. */
 import type { AuditEntry } from './queries.ts'
 
 export interface ActivityItem {
@@ -11,13 +11,13 @@ export interface ActivityItem {
   threadId: string | null
   runId: string | null
   outcome: string | null
-  /** Of all its lines that are there. */
+  /** Merged detail of all entries. */
   detail: Record<string, unknown>
 }
 
 export const CALL = 'mcp_tool_call'
 
-/** The newest first, as they came; a call stands where its newest line does. */
+/** Keeps the order, newest first. A merged call has the position of its newest entry. */
 export function toActivityItems(entries: readonly AuditEntry[]): ActivityItem[] {
   const calls = new Map<string, ActivityItem>()
   const items: ActivityItem[] = []
@@ -60,7 +60,7 @@ const ACTION_LABELS: Record<string, string> = {
 
 export const ACTIONS = Object.keys(ACTION_LABELS)
 
-/** Others may write to the log, too: their words are shown as they are. */
+/** Custom actions in the log are shown by their own name. */
 export function formatAction(action: string): string {
   const label = Object.hasOwn(ACTION_LABELS, action) ? ACTION_LABELS[action] : undefined
   if (label) return label
@@ -68,7 +68,7 @@ export function formatAction(action: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The one line that says what of it matters, where it is no call. */
+/** One-line summary of an entry that is no call. */
 export function summaryOf({ action, detail }: Pick<ActivityItem, 'action' | 'detail'>): string {
   if (action === CALL) return ''
   return Object.entries(detail)

@@ -21,7 +21,7 @@ const OUTCOMES: Record<string, { chip: Chip; label: string }> = {
   'sign-in-needed': { chip: 'asked', label: 'Sign-in needed' },
 }
 
-/** One thing that happened, in a line; open, with all that the log has of it. */
+/** One activity item; unfolded, it shows all details. */
 export function ActivityRow({ item }: { item: ActivityItem }) {
   const [open, setOpen] = useState(false)
   const { at, action, ref, outcome, detail, toolkit } = item
@@ -75,7 +75,7 @@ const link = 'font-medium text-accent underline underline-offset-4'
 function ActivityDetail({ item }: { item: ActivityItem }) {
   const { callId, threadId, runId, action } = item
   const isCall = action === CALL && callId !== null
-  // A filter may have left one of the lines of a call away.
+  // A filter may have left out one entry of a call.
   const { data: entries, isPending } = useQuery({ ...callEntriesQuery(callId ?? ''), enabled: isCall })
   const whole = entries && isCall ? toActivityItems(entries.filter((entry) => entry.action === CALL))[0] : item
   const { detail } = whole ?? item

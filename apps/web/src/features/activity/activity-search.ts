@@ -1,4 +1,4 @@
-/** What of this page stands in the address. */
+/** URL search parameters of this page. */
 import { pickStrings } from '../../lib/url-search.ts'
 
 export const RANGES = ['1h', '24h', '7d', '30d'] as const
@@ -13,7 +13,7 @@ export interface ActivitySearch {
   caller?: string
   decision?: string
   thread?: string
-  /** Of the log: a time back from now, or between two moments. */
+  /** Time range of the log: relative to now, or `from` and `to`. */
   range?: string
   from?: string
   to?: string
@@ -41,7 +41,7 @@ const LENGTHS: Record<Range, number> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d
 const isRange = (text: string | undefined): text is Range => RANGES.some((range) => range === text)
 export const rangeOf = (text: string | undefined, fallback: Range): Range => (isRange(text) ? text : fallback)
 
-/** What the log is asked for. What an address has and the log does not know is left away. */
+/** Query of the audit API. Invalid URL values are ignored. */
 export function auditQuery(search: ActivitySearch, now: Date) {
   const { toolkit, tool, action, outcome, thread, range } = search
   const caller = (['direct', 'code', 'workflow'] as const).find((value) => value === search.caller)
@@ -59,7 +59,7 @@ function momentOf(text: string | undefined): string | undefined {
   return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString()
 }
 
-/** How much is asked for beside the tab. A time between two moments is one thing. */
+/** Number of active filters. A time range counts as one. */
 export function countFilters({ tab: _, from, to, range, ...filters }: ActivitySearch): number {
   const time = from || to || range ? 1 : 0
   return Object.values(filters).filter(Boolean).length + time

@@ -3,7 +3,7 @@ import { type ReactNode, useId, useState } from 'react'
 import { Card } from '../../ui/data/card.tsx'
 import { Segmented } from '../../ui/form/choice.tsx'
 
-/** A part of a chart, in the words of its table. */
+/** A series of a chart, with its label in the table. */
 export interface Series {
   label: string
   color: string
@@ -11,7 +11,7 @@ export interface Series {
 
 interface ChartCardProps {
   title: string
-  /** What is what, where there is more than one thing. */
+  /** Legend, if there is more than one series. */
   series?: readonly Series[]
   head: readonly string[]
   rows: ReadonlyArray<readonly (string | number)[]>
@@ -23,7 +23,7 @@ const VIEWS = [
   { value: 'table', label: 'Table', icon: <Table2 aria-hidden /> },
 ] as const
 
-/** A chart, and the same numbers as a table for who cannot or does not want to read it. */
+/** A chart with the same numbers as an accessible table. */
 export function ChartCard({ title, series, head, rows, children }: ChartCardProps) {
   const [view, setView] = useState<'chart' | 'table'>('chart')
   const id = useId()
@@ -51,7 +51,7 @@ export function ChartCard({ title, series, head, rows, children }: ChartCardProp
       ) : (
         <section
           aria-label={`${title}, as a table`}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
           tabIndex={0}
           className="h-56 overflow-auto"
         >

@@ -1,4 +1,4 @@
-/** Charts in the colours of the theme. Nothing moves, and each has a table beside it. */
+/** Charts in theme colors, without animation. `ChartCard` adds a table to each. */
 import {
   Area,
   AreaChart,
@@ -107,7 +107,7 @@ export function SizeChart({ rows }: { rows: readonly Row[] }) {
 }
 
 export function ToolsChart({ tools }: { tools: UsageHistory['tools'] }) {
-  // Not as `ref`: rows become props of elements.
+  // Named `tool`, because rows become props and `ref` is reserved.
   const rows = tools.map(({ ref, calls, errors }) => ({ tool: ref, errors, done: calls - errors }))
   const short = (ref: string) => (ref.length > 24 ? `${ref.slice(0, 23)}…` : ref)
   return (

@@ -34,11 +34,11 @@ const TIMES: Record<string, string> = {
   '30d': 'Last 30 days',
 }
 
-/** What of the log is shown. All of it stands in the address. */
+/** Log filters, kept in the URL. */
 export function Filters({ search, onChange }: FiltersProps) {
   const { data: toolkits = [] } = useQuery(toolkitsQuery())
   const id = useId()
-  // On a small screen they would stand before all that they are about.
+  // Folded on small screens, where the filters would push the log down.
   const [isOpen, setOpen] = useState(false)
   const count = countFilters(search)
   const set = (name: Filter) => (value: string) => onChange({ [name]: value || undefined })

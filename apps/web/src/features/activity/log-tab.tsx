@@ -60,7 +60,7 @@ export function LogTab({ search, onSearch }: LogTabProps) {
   )
 }
 
-/** How many lines were looked through, where the last page is short because the server stopped looking; else 0. */
+/** Number of searched entries if the server stopped early with a short page, otherwise 0. */
 function countSearched({ caller, decision }: ActivitySearch, pages: readonly LogPage[]): number {
   const isLookedInto = Boolean(caller || decision)
   const last = pages.at(-1)
@@ -68,7 +68,7 @@ function countSearched({ caller, decision }: ActivitySearch, pages: readonly Log
   return pages.filter(({ items }) => items.length < PAGE).length * MAX_ENTRIES
 }
 
-/** All that is filtered, not only what is shown. The server streams it. */
+/** Exports all entries that match the filters, not only the loaded pages. The server streams the file. */
 function Export({ search }: { search: ActivitySearch }) {
   const save = (format: 'csv' | 'jsonl') => {
     const query = new URLSearchParams({ ...auditQuery(search, new Date()), format })

@@ -1,4 +1,4 @@
-/** What the page of activity reads. */
+/** Queries of the activity page. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
@@ -24,15 +24,15 @@ export type Usage = InferResponseType<typeof client.api.usage.$get, 200>
 export type UsageHistory = InferResponseType<typeof client.api.usage.history.$get, 200>
 
 export const PAGE = 100
-/** How many lines the server looks at for one page, where it must look into them. */
+/** Max entries that the server searches for one page when it must read their details. */
 export const MAX_ENTRIES = 10_000
 
-/** The log answers with JSON, or as a file: which of them depends on what is asked for. */
+/** The route returns JSON or a file, so its response type does not fit the typed client. */
 async function readLog(query: Record<string, string | number>, signal: AbortSignal): Promise<LogPage> {
   return (await answer(client.api.audit.$get({ query } as never, { init: { signal } }) as never)) as LogPage
 }
 
-/** `live`: whether it is read again as lines come; else it stays as it was read. */
+/** `live`: whether new entries refresh the query. */
 export const logQuery = (search: ActivitySearch, live: boolean) =>
   infiniteQueryOptions({
     queryKey: [live ? 'audit' : 'kept', 'log', auditQuery({ ...search, range: '' }, new Date()), search.range ?? ''],
@@ -44,11 +44,11 @@ export const logQuery = (search: ActivitySearch, live: boolean) =>
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
     placeholderData: keepPreviousData,
-    // Who switches to what is new sees it at once.
+    // Turning live on shows new entries at once.
     staleTime: 0,
   })
 
-/** All that the log has of one call. */
+/** All audit entries of one call. */
 export const callEntriesQuery = (callId: string) =>
   queryOptions({
     queryKey: ['audit', 'call', callId],

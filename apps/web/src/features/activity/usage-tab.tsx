@@ -53,7 +53,7 @@ export function UsageTab({ search, onSearch }: UsageTabProps) {
   )
 }
 
-/** As high as what comes, so that nothing moves. */
+/** As high as the loaded content, so that the layout does not shift. */
 function LoadingUsage() {
   return (
     <div role="status" className="grid gap-5">

@@ -12,7 +12,7 @@ interface ButtonsProps {
   onAnswer: (answer: ApprovalAnswer) => void
 }
 
-/** Once is the first answer to each; what holds for longer says for how much. */
+/** Allow and deny once come first; longer permissions name their scope. */
 export function AnswerButtons({ approval, tool, busy, keysOn, onAnswer }: ButtonsProps) {
   const { allowRemember } = approval
   return (

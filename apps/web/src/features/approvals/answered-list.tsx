@@ -1,4 +1,4 @@
-/** What was asked before, and how it ended. */
+/** Past approvals with their outcome. */
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'

@@ -15,7 +15,7 @@ interface ArgumentsProps {
   isOpen: boolean
 }
 
-/** What it would be called with, to be read; and to be changed where the rule that asks permits it. */
+/** Arguments of the call, editable if the rule permits it. */
 export function ApprovalArguments({ approval, tool, edit, isOpen }: ArgumentsProps) {
   const text = JSON.stringify(approval.arguments, undefined, 2)
   if (edit.isOpen && isOpen)
@@ -40,7 +40,7 @@ export function ApprovalArguments({ approval, tool, edit, isOpen }: ArgumentsPro
         <p className="text-[0.8125rem] text-ink-muted">It is called without arguments.</p>
       ) : (
         <section
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must scroll by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
           tabIndex={0}
           aria-label={`Arguments of ${tool.title}`}
           className="max-h-64 overflow-auto rounded-lg border border-line bg-sunken p-3"

@@ -1,6 +1,6 @@
 /**
- * One question about a call: what, of which server, with what, why it is asked and how dangerous it is. For the inbox, and
- * in the middle of threads, tries and runs. With the focus on the card itself, Y allows once and N denies.
+ * An approval request: tool, server, arguments, reason and risk. Used in the inbox, threads, test runs and workflow
+ * runs. If the card itself has the focus, Y allows once and N denies.
  */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -21,7 +21,7 @@ import { useNow } from './use-now.ts'
 
 export interface ApprovalCardProps {
   approval: Approval
-  /** Once it is answered here. */
+  /** Called after this card resolved the approval. */
   onResolved?: ((approval: Approval) => void) | undefined
 }
 
@@ -46,7 +46,7 @@ export function ApprovalCard({ approval, onResolved }: ApprovalCardProps) {
   }
   const [keysOn] = useApprovalKeys()
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    // Only on the card itself: inside of it keys belong to what has the focus.
+    // Keys inside the card belong to the focused control.
     if (!keysOn || event.target !== event.currentTarget || event.metaKey || event.ctrlKey || event.altKey) return
     if (event.key.toLowerCase() === 'y') submit({ decision: 'allow' })
     if (event.key.toLowerCase() === 'n') submit({ decision: 'deny' })
@@ -117,7 +117,7 @@ function CardHeader({ approval, tool, titleId, isOpen }: HeaderProps) {
   )
 }
 
-/** The seconds are for the eye alone: read out, they would drown everything else. */
+/** Hidden from screen readers, which would read every second. */
 function TimeLeft({ until }: { until: string }) {
   const left = timeLeft(until, useNow(1000))
   return (

@@ -1,10 +1,10 @@
-/** Whether Y and N answer a card that has the focus. Single keys must be switchable (WCAG 2.1.4); kept in this browser. */
+/** Whether Y and N resolve a focused card. WCAG 2.1.4 requires a switch for single keys; stored in this browser. */
 import { useSyncExternalStore } from 'react'
 
 const KEY = 'loadout-approval-keys'
 const CHANGED = 'loadout-approval-keys-changed'
 
-/** Where storage is blocked the page itself has it, as long as it is open. */
+/** With blocked storage the setting lives in the document until it closes. */
 function isOn(): boolean {
   try {
     return window.localStorage.getItem(KEY) !== 'off'

@@ -27,12 +27,12 @@ export function OutcomeMark({ approval }: { approval: Approval }) {
 
 interface OutcomeProps {
   approval: Approval
-  /** Whether somebody, or the clock, was faster than this answer. */
+  /** Whether the approval was resolved or expired before this answer. */
   isLate: boolean
   lateDetail: string
 }
 
-/** How it ended, where the buttons were. */
+/** Outcome in place of the buttons. */
 export function ApprovalOutcome({ approval, isLate, lateDetail }: OutcomeProps) {
   if (isLate)
     return (

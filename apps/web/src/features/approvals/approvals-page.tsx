@@ -39,12 +39,12 @@ function KeysSwitch() {
   )
 }
 
-/** What was answered is shown once it is known how much stands above it: nothing moves under the pointer. */
+/** The history appears once the pending cards are loaded, so that the layout does not shift. */
 function Inbox() {
   const approvals = useQuery(pendingApprovalsQuery())
   const inputs = useQuery(inputsQuery())
   const toolkits = useQuery(toolkitsQuery())
-  // A card without its tool would call every effect unknown.
+  // A card without its toolkit would show every risk as unknown.
   const isPending = approvals.isPending || inputs.isPending || toolkits.isPending
   return (
     <>
@@ -66,7 +66,7 @@ function Waiting({ approvals, inputs, isPending }: WaitingProps) {
   const error = approvals.error ?? inputs.error
   const count = (approvals.data?.length ?? 0) + (inputs.data?.length ?? 0)
   const cards = [...(inputs.data ?? []).map(inputId), ...(approvals.data ?? []).map(cardId)]
-  // The card goes with its answer; the next one is where the work goes on.
+  // A resolved card disappears, so the focus moves to the next one.
   const focusNext = (from: string) => {
     const at = cards.indexOf(from)
     const next = cards[at + 1] ?? cards[at - 1] ?? WAITING

@@ -1,11 +1,11 @@
-/** What of this page stands in the address. */
+/** URL search parameters of this page. */
 import { pickStrings } from '../../lib/url-search.ts'
 
 export const FINAL_STATUSES = ['allowed', 'denied', 'expired'] as const
 export type FinalStatus = (typeof FINAL_STATUSES)[number]
 
 export interface ApprovalsSearch {
-  /** How those ended that are listed; without it all are. */
+  /** Status filter of the history. */
   answered?: FinalStatus
 }
 

@@ -1,4 +1,4 @@
-/** What a server asks of the user in the middle of a call: a form to fill in, or a page of its own to open. */
+/** Input request of a server during a call: a form, or a page to open. */
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink, TextCursorInput } from 'lucide-react'
 import { useId, useState } from 'react'
@@ -21,7 +21,7 @@ export const inputId = ({ id }: Pick<ServerInput, 'id'>): string => `input-${id}
 
 interface InputCardProps {
   input: ServerInput
-  /** Once it is answered here. */
+  /** Called after this card resolved the request. */
   onResolved?: ((action: InputAnswer['action']) => void) | undefined
 }
 
@@ -127,7 +127,7 @@ function Refusals({ busy, onAnswer }: AnswerProps) {
   )
 }
 
-/** The address is shown whole, so that somebody sees where it leads before going there. */
+/** Shows the full URL, so that the user sees its host before opening it. */
 function PageQuestion({ url, name, busy, onAnswer }: AnswerProps & { url: string; name: string }) {
   const address = URL.parse(url)
   const isPage = address?.protocol === 'https:' || address?.protocol === 'http:'
@@ -155,7 +155,7 @@ function PageQuestion({ url, name, busy, onAnswer }: AnswerProps & { url: string
   )
 }
 
-/** The host names places of an answer under `content`. */
+/** The API prefixes error paths with `content`. */
 function contentProblems(error: unknown): ValueProblem[] {
   return (problemOf(error).errors ?? []).map(({ path, message }) => ({
     path: path === 'content' ? '(root)' : path.replace(/^content\./, ''),

@@ -1,4 +1,4 @@
-/** What is asked of the user, and the answers. */
+/** Queries and mutations of approvals and input requests. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { InferRequestType, InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
@@ -16,7 +16,7 @@ export const pendingApprovalsQuery = () =>
       (await answer(client.api.approvals.$get({ query: { status: 'pending' } }, { init: { signal } }))).items,
   })
 
-/** What stands open, the newest first. */
+/** Pending approvals, newest first. */
 export function usePendingApprovals(): { approvals: readonly Approval[]; count: number; isPending: boolean } {
   const { data, isPending } = useQuery(pendingApprovalsQuery())
   return { approvals: data ?? [], count: data?.length ?? 0, isPending }
@@ -30,7 +30,7 @@ export const approvalQuery = (id: string) =>
 
 const PAGE = '25'
 
-/** Those that are over, by how they ended; without a status all of them, the open ones among them. */
+/** Past approvals by status; without a status, all approvals including pending ones. */
 export const settledApprovalsQuery = (status: FinalStatus | undefined) =>
   infiniteQueryOptions({
     queryKey: ['approvals', 'answered', status ?? 'all'],
@@ -51,7 +51,7 @@ export const inputsQuery = () =>
     queryFn: async ({ signal }) => (await answer(client.api.inputs.$get({}, { init: { signal } }))).items,
   })
 
-/** The answer, and everything that shows the question read again, also where somebody was faster. */
+/** Resolves an approval and refreshes everything that shows it, also after a conflict. */
 export function useAnswerApproval(approval: Approval, onResolved: ((result: Approval) => void) | undefined) {
   const queryClient = useQueryClient()
   return useMutation({

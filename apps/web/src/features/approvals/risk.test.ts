@@ -9,7 +9,7 @@ it('riskOf rates a call and trusts annotations of trusted servers only', () => {
   expect(riskOf({ readOnlyHint: true, destructiveHint: true }, true).level).toBe('destroys')
   expect(riskOf(undefined, true).level).toBe('unknown')
   expect(riskOf({ destructiveHint: false }, true)).toEqual({ level: 'changes', detail: '' })
-  // What is not said is the worst (MCP). The badge says it, and nothing says it again.
+  // Missing annotations mean the worst case (MCP). The badge shows it, so the detail is empty.
   expect(riskOf({}, true)).toEqual({ level: 'destroys', detail: '' })
   expect(riskOf({ destructiveHint: true, openWorldHint: true, idempotentHint: true }, true).detail).toBe(
     'It also reaches outside of this server. Doing it twice does no more than once.',

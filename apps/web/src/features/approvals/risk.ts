@@ -1,11 +1,11 @@
-/** How dangerous a call is, in words, by what its server claims of the tool. Claims: a server that is not believed has none. */
+/** Risk of a call from the tool's annotations. Annotations of untrusted servers are ignored. */
 import type { Toolkit } from '../../lib/api.ts'
 
 export type RiskLevel = 'reads' | 'changes' | 'destroys' | 'unknown' | 'asks'
 
 export interface Risk {
   level: RiskLevel
-  /** What there is to say beyond the level. */
+  /** Detail beyond the level. */
   detail: string
 }
 
@@ -15,7 +15,7 @@ export function riskOf(annotations: Annotations, isTrusted: boolean): Risk {
   if (!isTrusted || annotations === undefined)
     return { level: 'unknown', detail: 'Nobody says what it does. It may change or destroy something.' }
   const outside = annotations.openWorldHint ? ', also outside of this server' : ''
-  // Who claims both is taken at the worse word, as the policy does.
+  // Contradicting annotations count as destructive, as in the policy.
   if (annotations.readOnlyHint && annotations.destructiveHint !== true)
     return { level: 'reads', detail: `Says that it only reads${outside}.` }
   const beyond = outside ? 'It also reaches outside of this server.' : ''
@@ -36,10 +36,10 @@ export interface ApprovalTool {
 
 const QUESTION: Risk = { level: 'asks', detail: 'The workflow goes on, or takes its other way, as you say.' }
 
-/** A node of a workflow that asks is written like a tool, and calls nothing. */
+/** Toolkit id of approval nodes of a workflow, which call no tool. */
 const QUESTIONS = 'workflow'
 
-/** What is known here of the tool that a question is about. */
+/** The tool of an approval, as far as the toolkits are loaded. */
 export function toolOf(ref: string, toolkits: readonly Toolkit[] | undefined): ApprovalTool {
   const dot = ref.indexOf('.')
   const toolkit = ref.slice(0, dot)

@@ -1,4 +1,4 @@
-/** What is left until a moment, as people say it; the nearer, the finer. */
+/** Remaining time until a moment, finer when shorter. */
 export function timeLeft(until: string, now: number): string | undefined {
   const seconds = Math.ceil((Date.parse(until) - now) / 1000)
   if (!(seconds > 0)) return undefined
@@ -10,7 +10,7 @@ export function timeLeft(until: string, now: number): string | undefined {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
 }
 
-/** When something was, from now. */
+/** Relative time of a past moment. */
 export function timeAgo(at: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000))
   if (seconds < 45) return 'just now'

@@ -1,4 +1,4 @@
-/** Arguments that are changed before the answer, where the rule that asks permits it. */
+/** Edit state of an approval's arguments, if the rule permits edits. */
 import { useState } from 'react'
 import { checkArguments, type ValueProblem } from '../schema-form/validator.ts'
 import type { Approval, ApprovalAnswer } from './queries.ts'
@@ -12,7 +12,7 @@ export interface Edit {
   change: (value: unknown) => void
   problems: readonly ValueProblem[]
   setReadable: (isReadable: boolean) => void
-  /** What goes along with the answer; nothing at all where it cannot be sent as it is. */
+  /** Edited arguments for the answer; undefined if they are invalid. */
   edited: () => Pick<ApprovalAnswer, 'arguments'> | undefined
 }
 

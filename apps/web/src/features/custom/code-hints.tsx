@@ -10,7 +10,7 @@ const NAMES: ReadonlyArray<[name: string, what: string]> = [
   ['throw', 'the tool’s error'],
 ]
 
-/** What the code has, for who writes it without the docs beside them. */
+/** Globals available in tool code. */
 export function CodeHints() {
   return (
     <details className="rounded-2xl border bg-surface shadow-flat">

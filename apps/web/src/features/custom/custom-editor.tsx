@@ -23,13 +23,13 @@ const VIEWS = [
   { value: 'json', label: 'JSON' },
 ] as const
 
-/** A toolkit whose tools are written here: as a form, or as the JSON that it is; and tried before it is saved. */
+/** Editor of a custom toolkit as a form or JSON, with test runs before saving. */
 export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
   const navigate = useNavigate()
   const [view, setView] = useState<'form' | 'json'>('form')
   const [tool, setTool] = useState(0)
   const state = useRecord(toolkit, (id) => {
-    // A new one has an address from now on.
+    // A new toolkit gets its URL with the first save.
     if (!toolkit) void navigate({ to: '/connectors/custom/$id', params: { id }, replace: true, ignoreBlocker: true })
   })
   const [isNameRequired, setNameRequired] = useState(false)
@@ -131,7 +131,7 @@ function NameField({ state, isRequired }: { state: RecordState; isRequired: bool
 interface ActionsProps {
   state: RecordState
   isNew: boolean
-  /** It has no name yet. */
+  /** Called if the name is empty. */
   onNameless: () => void
 }
 
@@ -155,7 +155,7 @@ function Actions({ state, isNew, onNameless }: ActionsProps) {
   )
 }
 
-/** What the host says of it right now, in a word. */
+/** Result of the last server-side check. */
 function Checked({ state }: { state: RecordState }) {
   const { value, problems, isChecked } = state
   const style = (icon: typeof CircleCheck, label: string, className: string) => ({ icon, label, className })

@@ -15,7 +15,7 @@ describe('a validation problem of a record', () => {
     expect(at('tools.0.execute')).toBe('"return ("')
     expect(at('secrets.KEY')).toBe('"x"')
     expect(at('tools.0.inputSchema')).toBe('{')
-    // What is missing is shown where it would be.
+    // A missing field is marked at its parent.
     expect(inRecordText(text, [{ path: 'tools.0.title', message: 'is missing' }])[0]?.message).toBe('Title is missing.')
     expect(at('(body)')).toBe('{')
     expect(inRecordText(text, [{ path: 'name', message: 'must not be empty' }])).toEqual([])

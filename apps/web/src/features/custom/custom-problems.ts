@@ -1,4 +1,4 @@
-/** Where what the host says of a record belongs: in the text, or at a tool of the form. */
+/** Maps validation errors of a record to the JSON text or to a tool of the form. */
 import type { CodeProblem } from '../../ui/form/code-editor.tsx'
 import { asSentence, inText } from '../schema-form/problem-places.ts'
 import { readJson } from '../schema-form/read-json.ts'
@@ -8,11 +8,11 @@ export interface FieldProblem {
   message: string
 }
 
-/** An update names places within `server`; the text holds what is in it. */
+/** An update prefixes paths with `server`, which the text does not contain. */
 export const placed = (errors: readonly FieldProblem[]): FieldProblem[] =>
   errors.map(({ path, message }) => ({ path: path.replace(/^(server|config_json)\./, ''), message }))
 
-/** Drawn at the place. What is wrong with the name stands at its own field. */
+/** Problems with text offsets. Name problems are shown at the name field. */
 export function inRecordText(text: string, problems: readonly FieldProblem[]): CodeProblem[] {
   const read = readJson(text)
   if (!read.ok) return [{ from: read.at, to: read.at + 1, message: read.message }]
@@ -24,7 +24,7 @@ export function inRecordText(text: string, problems: readonly FieldProblem[]): C
   )
 }
 
-/** What is wrong with one field of one tool, or with something inside of it. */
+/** Problem of one field of a tool, or inside it. */
 export function problemOfTool(problems: readonly FieldProblem[], index: number, field: string): string | undefined {
   const own = `tools.${index}.${field}`
   const found = problems.find(({ path }) => path === own || path.startsWith(`${own}.`))
@@ -33,15 +33,15 @@ export function problemOfTool(problems: readonly FieldProblem[], index: number, 
   return inside === '' ? asSentence(found.message) : `${inside}: ${found.message}`
 }
 
-/** How many things are wrong with each tool. */
+/** Number of problems of a tool. */
 export const countOfTool = (problems: readonly FieldProblem[], index: number): number =>
   problems.filter(({ path }) => path === `tools.${index}` || path.startsWith(`tools.${index}.`)).length
 
-/** What belongs to no tool: the name, secrets, the record as a whole. */
+/** Problems outside of tools: secrets and the record as a whole. */
 export const otherProblems = (problems: readonly FieldProblem[]): FieldProblem[] =>
   problems.filter(({ path }) => !/^tools\.\d/.test(path) && path !== 'name' && path !== 'id')
 
-/** The host tells lines and columns of code; there they are drawn too. */
+/** Text offsets from the line and column in an error message. */
 export function inCode(code: string, message: string | undefined): CodeProblem[] {
   if (message === undefined) return []
   const [, line, column] = /line (\d+), column (\d+)/.exec(message) ?? []

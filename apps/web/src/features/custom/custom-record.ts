@@ -1,7 +1,4 @@
-/**
- * A custom toolkit as the editor holds it: one JSON text, which the form reads and writes too. What the form does not know
- * stays in it as it is.
- */
+/** A custom toolkit as one JSON text, which the form also reads and writes. Unknown fields are preserved. */
 import type { Toolkit } from '../../lib/api.ts'
 
 export interface CustomTool {
@@ -34,19 +31,19 @@ export const NEW_RECORD: CustomRecord = {
 
 export const textOf = (record: unknown): string => JSON.stringify(record, undefined, 2)
 
-/** What is stored, without the word that says what kind of server it is. */
+/** The stored record without its `type`. */
 export function recordOf({ server }: Pick<Toolkit, 'server'>): CustomRecord {
   const { type: _, ...record } = server
   return record as unknown as CustomRecord
 }
 
-/** What the editor holds: the name, and the rest as one text. */
+/** Editor state: the name, and the rest as one text. */
 export interface Draft {
   name: string
   text: string
 }
 
-/** Whether both say the same; in which order does not matter. */
+/** Compares two drafts independent of key order. */
 export const isSame = (one: Draft, other: Draft): boolean =>
   one.name === other.name && (one.text === other.text || sorted(one.text) === sorted(other.text))
 
@@ -63,14 +60,14 @@ function sorted(text: string): string {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether a form can be drawn for it: an object with a list of objects in `tools`. */
+/** Whether the form can show the value: an object with an array of objects in `tools`. */
 export const isDrawable = (value: unknown): value is CustomRecord =>
   isObject(value) &&
   Array.isArray(value.tools) &&
   value.tools.every(isObject) &&
   (value.secrets === undefined || isObject(value.secrets))
 
-/** A field that is emptied is left out, as nobody would write it. */
+/** Sets a field, and removes it if the value is empty. */
 export function withField<T extends object, K extends keyof T>(holder: T, field: K, value: T[K] | undefined): T {
   const next = { ...holder }
   const isEmpty = value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
@@ -79,7 +76,7 @@ export function withField<T extends object, K extends keyof T>(holder: T, field:
   return next
 }
 
-/** A name that no tool of the list has. */
+/** A tool name that is not used yet. */
 export function freeName(tools: readonly CustomTool[], wanted: string): string {
   const taken = new Set(tools.map(({ name }) => name))
   for (let count = 1; ; count++) {

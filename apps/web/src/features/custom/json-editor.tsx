@@ -6,7 +6,7 @@ import type { RecordState } from './use-record.ts'
 
 const MAX_PROBLEMS = 20
 
-/** The JSON itself. What is wrong is drawn where it stands, and listed below with its line. */
+/** JSON editor with problems marked in the text and listed below with their line. */
 export function RecordText({ state }: { state: RecordState }) {
   const { text, problems, setText } = state
   const found = useMemo(() => inRecordText(text, problems), [text, problems])

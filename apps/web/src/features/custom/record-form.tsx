@@ -115,7 +115,7 @@ interface SecretsProps {
   onChange: (record: CustomRecord) => void
 }
 
-/** Rows of their own while they are typed: one without a name is no part of the record yet. */
+/** Local rows while typing: a row without a name is not part of the record yet. */
 function Secrets({ record, problems, onChange }: SecretsProps) {
   const [rows, setRows] = useState<readonly SecretRow[]>(() => rowsOf(record.secrets))
   const problem = problems.find(({ path }) => path.startsWith('secrets.'))

@@ -70,7 +70,7 @@ function Block({ label, text }: { label: string; text: string }) {
   )
 }
 
-/** The value where there is one; else the texts, and the rest as the JSON that it is. */
+/** Structured content if present, otherwise texts and other blocks as JSON. */
 function resultOf({ structuredContent, content = [] }: Trial): string {
   if (structuredContent !== undefined) return JSON.stringify(structuredContent, undefined, 2)
   return content

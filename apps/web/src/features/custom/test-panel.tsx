@@ -16,13 +16,13 @@ interface TryPanelProps {
   name: string
   record: CustomRecord | undefined
   uscoId: string | undefined
-  /** Whether something is wrong with it: then there is nothing to run. */
+  /** Whether the record is invalid and cannot run. */
   isBroken: boolean
   selected: number
   onSelect: (index: number) => void
 }
 
-/** One call of one tool as it stands here, saved or not. It is no simulation: what the code does, it does. */
+/** Runs one tool of the unsaved record. The call is real, not simulated. */
 export function TryPanel({ record, selected, onSelect, ...props }: TryPanelProps) {
   const tools = record?.tools ?? []
   const tool = tools[selected] ?? tools[0]

@@ -207,7 +207,7 @@ interface GroupProps {
   children: (describedBy: string) => ReactNode
 }
 
-/** A field whose control is an editor, which has its name itself. */
+/** A field whose editor has its own accessible name. */
 function Group({ label, hint, error, children }: GroupProps) {
   const id = useId()
   return (

@@ -1,4 +1,4 @@
-/** The editor's state: one text, what can be read of it, and what the host says of it while one types. */
+/** Editor state: the JSON text, its parsed value, and server-side validation while the user types. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { toast } from 'sonner'
@@ -12,18 +12,18 @@ import { type CustomRecord, type Draft, isDrawable, isSame, NEW_RECORD, recordOf
 export interface RecordState {
   name: string
   text: string
-  /** What the text says, where it is JSON at all. */
+  /** Parsed text; undefined if it is not JSON. */
   value: unknown
-  /** What a form can be drawn of. */
+  /** Record that the form can show. */
   record: CustomRecord | undefined
   problems: readonly FieldProblem[]
   warnings: readonly string[]
-  /** Whether the host has looked at what is on the screen. */
+  /** Whether the last check covers the current text. */
   isChecked: boolean
   isChanged: boolean
-  /** Another one with every save that took the place of what was on the screen. */
+  /** Increments when a save replaces the shown text. */
   revision: number
-  /** What was saved elsewhere while this was changed: taken, or passed over with the next save. */
+  /** Another save of the same toolkit: take it, or overwrite it with the next save. */
   elsewhere: { take: () => void; keep: () => void } | undefined
   setName: (name: string) => void
   setText: (text: string) => void
@@ -51,7 +51,7 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     const next = startOf(saved)
     pass(stored)
     setBase(next)
-    // What was typed meanwhile stays, and is not saved yet.
+    // Text typed during the save stays unsaved.
     if (JSON.stringify(latest.current) === JSON.stringify(sent)) {
       setDraft(next)
       setRevision((old) => old + 1)
@@ -109,7 +109,7 @@ function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Too
             )
           },
         })
-        // An update leaves beside the tools what is set elsewhere: switches, options.
+        // A patch preserves switches and options.
         const json = { name: name.trim(), server: { ...config_json, type: 'custom' } }
         return answer(client.api.mcp[':id'].$patch({ param: { id: toolkit.uscoId }, json }, { headers }))
       }
@@ -132,7 +132,7 @@ function useCheck({ name, text, uscoId, isReadable }: Draft & { uscoId: string |
   const quiet = useDebounced(JSON.stringify({ name, text }))
   const draft = JSON.parse(quiet) as Draft
   const { data, isPlaceholderData } = useQuery({
-    // Not under a topic: nothing of it outlives the page, and secrets may be in it.
+    // Outside the live topics and without cache, because the text may contain secrets.
     queryKey: ['custom-check', uscoId, quiet],
     queryFn: ({ signal }) => {
       const config_json = JSON.parse(draft.text) as Record<string, unknown>

@@ -1,9 +1,9 @@
-/** What of this page stands in the address. */
+/** URL search parameters of this page. */
 import { pickStrings } from '../../lib/url-search.ts'
 
 export interface OperatorSearch {
   tab?: string
-  /** The server that is edited, or `new`. */
+  /** The edited server, or `new`. */
   server?: string
 }
 

@@ -1,4 +1,4 @@
-/** What the operator's page reads. */
+/** Queries of the operator page. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InferRequestType, InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
@@ -10,7 +10,7 @@ export type AppConfig = InferResponseType<typeof app.config.$get, 200>
 export type AppConfigPatch = InferRequestType<typeof app.config.$patch>['json']
 export type StartSettings = InferResponseType<typeof app.settings.$get, 200>
 export type PolicyRule = InferResponseType<typeof client.api.policy.$get, 200>['rules'][number]
-/** Rows have a key of their own, so that what is typed stays with its rule while rules move. */
+/** The key keeps typed text with its rule while rules move. */
 export interface RuleRow {
   key: number
   rule: PolicyRule

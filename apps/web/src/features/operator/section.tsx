@@ -8,7 +8,7 @@ interface SectionProps {
   children: ReactNode
 }
 
-/** A part of a tab, with its heading. */
+/** A titled section of a tab. */
 export function Section({ title, note, actions, children }: SectionProps) {
   const id = `section-${title.toLowerCase().replace(/\W+/g, '-')}`
   return (

@@ -1,4 +1,4 @@
-/** What a call gave: each block as what it is, structured content as JSON to look into, or all of it as it came. */
+/** Result of a call: content blocks, structured content as a JSON tree, or the raw response. */
 import { ExternalLink, FileDown, Link2 } from 'lucide-react'
 import { useState } from 'react'
 import { CopyButton } from '../../ui/data/copy-button.tsx'
@@ -10,7 +10,7 @@ import { type DisplayBlock, jsonIn, readBlock, textOfResult } from './read-block
 export interface CallContent {
   content: readonly unknown[]
   structuredContent?: unknown
-  /** What was sent although it differs from an annotation of the schema. */
+  /** Arguments that were sent although they differ from an annotation of the schema. */
   warnings?: readonly string[]
   resultHandle?: string | undefined
 }

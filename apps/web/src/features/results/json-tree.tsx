@@ -1,4 +1,4 @@
-/** JSON to look into: what is inside opens when it is wanted, so that a large value costs what is shown of it. */
+/** JSON tree that renders only unfolded branches, so that large values stay fast. */
 
 import { useState } from 'react'
 import { VisibleText } from '../../ui/data/visible-text.tsx'
@@ -9,7 +9,7 @@ const OPEN_SIZE = 12
 export function JsonTree({ value, label }: { value: unknown; label: string }) {
   return (
     <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must scroll by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
       tabIndex={0}
       aria-label={label}
       className="max-h-[60dvh] overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[0.8125rem] leading-relaxed"

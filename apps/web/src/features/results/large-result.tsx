@@ -1,4 +1,4 @@
-/** A result that was too large to be given whole: read by pages, by its handle. */
+/** Reads a large result in pages by its handle. */
 
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { answer, client } from '../../lib/api.ts'
@@ -57,7 +57,7 @@ export function LargeResult({ handle }: { handle: string }) {
 export function TextBox({ text, label }: { text: string; label: string }) {
   return (
     <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must scroll by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
       tabIndex={0}
       aria-label={label}
       className="max-h-[60dvh] overflow-auto rounded-lg border border-line bg-sunken p-3"

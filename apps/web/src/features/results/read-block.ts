@@ -1,4 +1,4 @@
-/** One content block of a result, as what can be shown of it. What a server sends is shown, never run. */
+/** Converts a content block into a displayable form. Server content is displayed, never executed. */
 
 export type DisplayBlock =
   | { kind: 'text'; text: string }
@@ -7,7 +7,7 @@ export type DisplayBlock =
   | { kind: 'file'; uri: string; mimeType: string; data: string }
   | { kind: 'other'; value: unknown }
 
-// Pictures that browsers draw without a script in them.
+// Image formats that cannot contain scripts.
 const PICTURES = /^image\/(png|jpeg|gif|webp|avif|bmp)$/
 const SOUNDS = /^audio\/[\w.+-]{1,40}$/
 const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
@@ -42,13 +42,13 @@ const isPlayable = (mimeType: string, data: string): boolean =>
 
 const described = (description: unknown) => (typeof description === 'string' ? { description } : {})
 
-/** Only what a browser opens as a page; a `javascript:` or `file:` is text. */
+/** Only http and https become links; `javascript:` and `file:` stay text. */
 function hrefOf(uri: string): { href?: string } {
   const { protocol } = URL.parse(uri) ?? {}
   return protocol === 'https:' || protocol === 'http:' ? { href: uri } : {}
 }
 
-/** A text as JSON, where all of it is an object or a list; numbers and words stay text. */
+/** Parses a text that is a JSON object or array; other text stays text. */
 export function jsonIn(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
@@ -58,7 +58,7 @@ export function jsonIn(text: string): object | undefined {
   }
 }
 
-/** Everything that can be read of a result, to be copied. */
+/** Text of a result for the clipboard. */
 export function textOfResult(content: readonly unknown[], structuredContent: unknown): string {
   const texts = content.map(readBlock).map((block) => {
     if (block.kind === 'text') return block.text

@@ -1,10 +1,10 @@
-/** Choices between schemas: which types are meant, what is only "or nothing", and what each choice is called. */
+/** Schema alternatives: type unions, nullable schemas, and labels of `anyOf` and `oneOf` choices. */
 import { isRecord, type JsonRecord } from './keywords.ts'
 
-/** A place for any JSON. The form has no type for it, so that it is drawn as an editor of JSON. */
+/** Schema for any JSON, shown as a JSON editor. */
 export const ANY: JsonRecord = { 'x-any-json': true }
 
-/** What a reference is to, by its own word: the name of a choice. */
+/** Keyword with the name of a reference, used as choice label. */
 export const NAME = 'x-name'
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean']
@@ -21,7 +21,7 @@ const TYPE_LABELS: Record<string, string> = {
 export function typesOf({ type }: JsonRecord): { types: string[]; nullable: boolean } {
   const declared = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string')
   const types = TYPES.filter((name) => declared.includes(name))
-  // Every whole number is a number.
+  // Integers are included in numbers.
   return {
     types: types.includes('number') ? types.filter((name) => name !== 'integer') : types,
     nullable: declared.includes('null'),
@@ -31,7 +31,7 @@ export function typesOf({ type }: JsonRecord): { types: string[]; nullable: bool
 export const isNullSchema = (schema: unknown): boolean =>
   isRecord(schema) && (schema.type === 'null' || (schema.const === null && 'const' in schema))
 
-/** One choice a type, where a schema allows several. */
+/** One choice per type of a type union. */
 export function byType(keywords: JsonRecord, types: readonly string[], nullable: boolean): JsonRecord {
   const { title, description, default: defaultValue, ...rest } = keywords
   const choices = types.map((type) => ({
@@ -55,7 +55,7 @@ function withoutType({ type: _, ...choice }: JsonRecord): JsonRecord {
   return choice
 }
 
-/** `anyOf` and `oneOf` with names for their choices; "this or nothing" is this, where it may be left away. */
+/** Labels the choices of `anyOf` and `oneOf`. An optional "this or null" becomes "this". */
 export function alternativesOf(keywords: JsonRecord, required: boolean): JsonRecord {
   for (const key of ['anyOf', 'oneOf']) {
     const choices = keywords[key]
@@ -75,7 +75,7 @@ export function alternativesOf(keywords: JsonRecord, required: boolean): JsonRec
   return keywords
 }
 
-/** A constant would be taken at once; here it is one of several answers. */
+/** The form would preselect a constant, so choices drop `const`. */
 const asChoice = ({ const: _, ...choice }: JsonRecord): JsonRecord => choice
 
 function titleOf(choice: JsonRecord, index: number): string {

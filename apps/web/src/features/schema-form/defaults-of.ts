@@ -1,7 +1,7 @@
 import { isRecord } from './keywords.ts'
 import { readSchema } from './read-schema.ts'
 
-/** The value that a form begins with: what the schema's own fields have as defaults. */
+/** Initial form value from the schema's defaults. */
 export function defaultsOf(schema: unknown): Record<string, unknown> {
   const read = readSchema(schema)
   if (!read.ok) return {}

@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord } from './keywords.ts'
 
-/** How many schemas there are with each reference followed, once around where it leads to itself; undefined above the limit. */
+/** Number of schemas with all references expanded, cycles once; undefined above the limit. */
 export function expandedSize(schema: JsonRecord, limit: number): number | undefined {
   const defs = isRecord(schema.$defs) ? schema.$defs : {}
   const sizes = new Map<string, number>()

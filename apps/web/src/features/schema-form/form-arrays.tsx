@@ -1,4 +1,4 @@
-/** Lists: add, move and remove by buttons that say which one they mean. */
+/** Array templates with labelled add, move and remove buttons. */
 import type { ArrayFieldItemTemplateProps, ArrayFieldTemplateProps } from '@rjsf/utils'
 import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 import type { ComponentProps } from 'react'
@@ -44,7 +44,7 @@ export function ArrayItemTemplate({ children, buttonsProps, index, hasToolbar }:
   const item = `item ${index + 1}`
   const remove = () => {
     onRemoveItem()
-    // The button goes with its item; who works by keyboard goes on at the list.
+    // The pressed button disappears, so the focus moves to the add button.
     document.getElementById(addId(fieldPathId.$id.replace(/_\d+$/, '')))?.focus()
   }
   return (

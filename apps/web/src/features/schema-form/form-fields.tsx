@@ -1,11 +1,11 @@
-/** Fields of our own: any JSON, and schemas that lead back to themselves. */
+/** Custom fields: any JSON, and recursive schemas. */
 import { type FieldProps, RJSF_REF_CYCLE_KEY } from '@rjsf/utils'
 import { type ComponentType, useState } from 'react'
 import { describedBy, type FormContext } from './form-context.ts'
 import { ExpandTemplate } from './form-templates.tsx'
 import { JsonText } from './json-text.tsx'
 
-/** Where a schema says nothing of what it wants. */
+/** Field for a schema without constraints. */
 export function JsonField({
   fieldPathId,
   formData,
@@ -32,7 +32,7 @@ export function JsonField({
   )
 }
 
-/** It goes on by itself as far as there is something in it. */
+/** Recursive schema, expanded as deep as the value. */
 export function CyclicField(props: FieldProps) {
   const [expanded, setExpanded] = useState(false)
   const { name, registry, schema, uiSchema, fieldPathId, formData } = props

@@ -1,4 +1,4 @@
-/** How fields, objects and choices between schemas look: the same labels, hints and errors as in every other form. */
+/** Templates of fields, objects and choices, with the same labels, hints and errors as other forms. */
 import {
   ADDITIONAL_PROPERTY_FLAG,
   type CyclicSchemaExpandProps,
@@ -18,7 +18,7 @@ import { describedId, errorsId, type FormContext, formatId, InTuple } from './fo
 import { formatHint } from './format-hint.ts'
 import { isRecord } from './keywords.ts'
 
-/** The field whose choice was made: what stands inside has the same id and is the same field. */
+/** Id of the enclosing choice field; its selected option has the same id and is the same field. */
 const Chosen = createContext('')
 
 export function FieldTemplate(props: FieldTemplateProps) {
@@ -73,7 +73,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
 const isObject = (schema: unknown): boolean =>
   isRecord(schema) && (schema.type === 'object' || isRecord(schema.properties))
 
-/** Objects that may be left away are: an empty one is something else than none. */
+/** An optional object can be absent, which differs from an empty object. */
 function isRemovable({ required, schema, fieldPathId, registry }: FieldTemplateProps): boolean {
   const choices = schema.anyOf ?? schema.oneOf ?? []
   const isStructured =
@@ -83,7 +83,7 @@ function isRemovable({ required, schema, fieldPathId, registry }: FieldTemplateP
   return isStructured && !required && !isRoot && !isItem && !(ADDITIONAL_PROPERTY_FLAG in schema)
 }
 
-/** A list of fixed places has no button to add one. */
+/** A tuple has no add button for items. */
 const isTuple = ({ items }: RJSFSchema): boolean => Array.isArray(items)
 
 const isAbsent = (props: FieldTemplateProps): boolean =>
@@ -139,7 +139,7 @@ interface LabelProps {
   id: string
   text: string
   required?: boolean | undefined
-  /** Whether it is only read out, because it stands above already. */
+  /** Whether the label is only for screen readers, because it is already visible. */
   hidden: boolean
 }
 
@@ -168,12 +168,12 @@ interface GroupProps {
   title: string | undefined
   description: ReactNode
   required?: boolean | undefined
-  /** Whether the name stands above already. */
+  /** Whether the title is already visible above. */
   untitled?: boolean
   children: ReactNode
 }
 
-/** Fields that belong together, under a name. */
+/** A titled group of fields. */
 export function Group({ id, title, description, required, untitled = false, children }: GroupProps) {
   return (
     <fieldset id={id} className="grid min-w-0 gap-3 rounded-lg border border-line bg-surface p-3">
@@ -235,7 +235,7 @@ export function ObjectTemplate(props: ObjectFieldTemplateProps) {
   )
 }
 
-/** A field that somebody added: its name can be changed, and it can go. */
+/** An additional property that the user can rename or remove. */
 function Additional({ children, ...props }: WrapIfAdditionalTemplateProps | FieldTemplateProps) {
   const { id, label, schema, disabled, readonly, onKeyRenameBlur, onRemoveProperty } = props
   if (!(ADDITIONAL_PROPERTY_FLAG in schema)) return <>{children}</>
@@ -277,7 +277,7 @@ export function ChoiceTemplate({ selector, optionSchemaField }: MultiSchemaField
   )
 }
 
-/** Where a schema leads back to itself it goes on when somebody wants it to. */
+/** A recursive schema expands on request. */
 export function ExpandTemplate({ name, fieldPathId, onExpand }: CyclicSchemaExpandProps) {
   return (
     <Button

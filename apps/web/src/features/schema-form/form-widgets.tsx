@@ -1,4 +1,4 @@
-/** The controls of the form, on those of every other form. */
+/** Form widgets built on the UI controls. */
 import {
   enumOptionsDeselectValue,
   enumOptionsIsSelected,
@@ -19,7 +19,7 @@ const common = ({ id, disabled, readonly, required, rawErrors, schema, value }: 
   'aria-describedby': describedBy(id, { errors: rawErrors, schema, value }),
 })
 
-/** Names of fields that hold more than a line, by what tools call them. */
+/** Field names that usually hold multi-line text. */
 const LONG = /content|text|body|message|prompt|code|script|html|markdown|sql|instruction|note|comment|summary/i
 const SHORT_LENGTH = 200
 
@@ -34,7 +34,7 @@ function placeholderOf(schema: RJSFSchema): string | undefined {
   return example === undefined ? undefined : `${example}`
 }
 
-/** What it means to choose nothing. */
+/** Label of the empty option. */
 function unset({ default: defaultValue }: RJSFSchema): string {
   if (defaultValue === undefined) return 'Not set'
   return `Not set (default: ${defaultValue === true ? 'Yes' : defaultValue === false ? 'No' : String(defaultValue)})`
@@ -130,7 +130,7 @@ export function CheckboxesWidget(props: WidgetProps) {
   const chosen = Array.isArray(value) ? value : []
   const { disabled, 'aria-describedby': described } = common(props)
   return (
-    // biome-ignore lint/a11y/useSemanticElements: it stands inside a field that has its label already
+    // biome-ignore lint/a11y/useSemanticElements: the enclosing field already has the label
     <div role="group" id={id} aria-label={label} aria-describedby={described} className="grid gap-1.5">
       {enumOptions.map((option, index) => (
         <label key={String(option.value)} className="flex min-h-6 items-center gap-2.5 text-sm">
@@ -154,7 +154,7 @@ export function CheckboxesWidget(props: WidgetProps) {
   )
 }
 
-/** A box to tick where there are two answers; a choice of three where it may also be left away. */
+/** A checkbox if required, otherwise a select with an empty option. */
 export function BooleanWidget(props: WidgetProps) {
   const { id, value, onChange, label, required, schema } = props
   if (!required)

@@ -1,4 +1,4 @@
-/** A value as its JSON text. What cannot be read stays on the screen with its mistake, and is not told as a value. */
+/** JSON editor of a value. Invalid text stays in the editor with its error and does not change the value. */
 import { useId, useRef, useState } from 'react'
 import { CodeEditor } from '../../ui/form/code-editor.tsx'
 import { FieldError } from '../../ui/form/field.tsx'
@@ -10,7 +10,7 @@ export interface JsonTextProps {
   label: string
   value: unknown
   onChange: (value: unknown) => void
-  /** Whether the text can be read. */
+  /** Reports whether the text is valid JSON. */
   onText?: ((isReadable: boolean) => void) | undefined
   problems?: readonly ValueProblem[] | undefined
   readOnly?: boolean | undefined
@@ -25,7 +25,7 @@ export function JsonText({ label, value, onChange, onText, problems = [], readOn
   const [text, setText] = useState(() => textOf(value))
   const reported = useRef(value)
   const messageId = useId()
-  // Somebody else changed the value: the text follows.
+  // The value changed outside, so the text follows.
   if (value !== reported.current && textOf(value) !== textOf(reported.current)) {
     reported.current = value
     setText(textOf(value))

@@ -1,4 +1,4 @@
-/** The keywords that the form reads as they stand, each with what it must be. */
+/** Keywords that the form copies from a schema, each with its type check. */
 import { PLAIN_FORMAT } from './format-hint.ts'
 
 export type JsonRecord = Record<string, unknown>
@@ -6,7 +6,7 @@ export type JsonRecord = Record<string, unknown>
 export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Formats with a field of their own; the others are text. */
+/** Formats with their own widget; others are text. */
 const FORMATS = new Set(['date', 'date-time', 'email', 'uri', 'password'])
 const MAX_TEXT = 4000
 const MAX_CHOICES = 1000
@@ -36,7 +36,7 @@ export function readKeywords(schema: JsonRecord): JsonRecord {
 
 const isPrimitive = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
 
-/** Whether a value is of a type, as JSON Schema has them. */
+/** Whether a value has a JSON Schema type. */
 export function fits(value: unknown, type: string): boolean {
   if (type === 'null') return value === null
   if (type === 'array') return Array.isArray(value)

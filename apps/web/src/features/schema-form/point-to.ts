@@ -2,7 +2,7 @@ import { isRecord } from './keywords.ts'
 
 const MAX_LENGTH = 1000
 
-/** What a reference inside a schema leads to: a JSON pointer, or the name of an anchor in `$defs`. */
+/** Resolves a reference inside a schema: a JSON pointer or an anchor in `$defs`. */
 export function pointTo(root: unknown, ref: string): unknown {
   if (ref.length > MAX_LENGTH || !ref.startsWith('#')) return undefined
   if (ref === '#') return root

@@ -1,11 +1,11 @@
-/** From the places of problems to where they are shown: the fields of the form, or the text of the JSON. */
+/** Maps problem paths to form fields or to text offsets. */
 import type { ErrorSchema } from '@rjsf/utils'
 import type { JsonNode } from './read-json.ts'
 import type { ValueProblem } from './validator.ts'
 
 const ROOT = '(root)'
 
-/** The keys on the way to a place. Names may have dots in them, so what the value has comes first. */
+/** Splits a path into keys. Keys may contain dots, so existing keys of the value win. */
 export function keysOf(path: string, value: unknown): string[] {
   if (path === ROOT || path === '') return []
   const keys: string[] = []
@@ -41,7 +41,7 @@ export function toErrorSchema(problems: readonly ValueProblem[], value: unknown)
   return root
 }
 
-/** Where in a text they are; what is missing is shown at the name of what it is missing from. */
+/** Text offsets of problems; a missing field is marked at its parent. */
 export function inText(problems: readonly ValueProblem[], root: JsonNode | undefined, value: unknown) {
   return problems.map(({ path, message }) => {
     let at = root
@@ -55,13 +55,13 @@ export function inText(problems: readonly ValueProblem[], root: JsonNode | undef
       at = next
     }
     const { from, to } = at ?? { from: 0, to: 0 }
-    // A whole object underlined says nothing; its first brace does.
+    // Marking a whole object is useless, so only its first brace is marked.
     const end = at?.children ? from + 1 : to
     return { from, to: end, message: asSentence(missing === '' ? message : `${missing} ${message}`) }
   })
 }
 
-/** The host's messages go on from a name: `is required: a string`. */
+/** API messages continue a name, such as `is required: a string`. */
 export function asSentence(message: string): string {
   const text = message.charAt(0).toUpperCase() + message.slice(1)
   return /[.!?…]$/.test(text) ? text : `${text}.`

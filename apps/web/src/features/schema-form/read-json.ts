@@ -1,9 +1,9 @@
-/** JSON with the place of each part in its text. Never throws; a mistake has its place, too. */
+/** JSON parser with text offsets of every value and of the first error. Never throws. */
 
 export interface JsonNode {
   from: number
   to: number
-  /** Of an object by name, of a list by number. */
+  /** Object members by name, array items by index. */
   children?: Map<string, JsonNode>
 }
 

@@ -1,9 +1,8 @@
 /**
- * A stranger's JSON Schema as the form can draw it, or why it cannot.
- *
- * - The outcome is bounded (levels, schemas, schemas with every reference followed) and holds only keywords that are known.
- * - Every reference in it leads into its own `$defs`; one that leads nowhere is a place for any JSON.
- * - It is for drawing alone: what fits is decided by the schema as it was given.
+ * Converts a third-party JSON Schema for the form, or explains why it cannot.
+ * - The result is bounded (depth, schemas, expanded references) and has only known keywords.
+ * - Every reference points into its own `$defs`; an unresolvable one accepts any JSON.
+ * - The result is for display only: validation uses the original schema.
  */
 import type { RJSFSchema } from '@rjsf/utils'
 import { ANY, alternativesOf, byType, NAME, typesOf } from './alternatives.ts'
@@ -16,7 +15,7 @@ export type ReadSchema = { ok: true; schema: RJSFSchema } | { ok: false; reason:
 const MAX_DEPTH = 24
 const MAX_SCHEMAS = 1500
 const MAX_EXPANDED = 4000
-/** Names that would be something else on a plain object of the form. */
+/** Property names that are unsafe on plain form objects. */
 const ODD_NAMES = new Set(['__proto__', '__errors'])
 
 class TooMuch extends Error {}
@@ -57,7 +56,7 @@ class Reading {
     const keywords = { ...readKeywords(schema), ...this.children(schema, at.depth + 1) }
     if (typeof schema.$ref === 'string') return this.reference(schema.$ref, keywords, at.depth)
     const { types, nullable } = typesOf(schema)
-    // Leaving it away says the same as null, where that is allowed.
+    // For an optional nullable field, absent means the same as null.
     if (types.length > 1 || (nullable && at.required && types.length > 0)) return byType(keywords, types, nullable)
     return typed(alternativesOf(keywords, at.required), types[0] ?? (nullable ? 'null' : undefined))
   }
@@ -77,7 +76,7 @@ class Reading {
   private children(schema: JsonRecord, depth: number): JsonRecord {
     const readNode = (value: unknown, required = true) => this.node(value, { depth, required })
     const list = (value: unknown) => (Array.isArray(value) ? value.map((item) => readNode(item)) : undefined)
-    // What a reference is called by is told by who refers to it.
+    // A referenced schema takes its title from the property name.
     const property = (value: unknown, name: string) => {
       const read = readNode(value, needed.has(name))
       return '$ref' in read && read.title === undefined ? { ...read, title: name } : read
@@ -109,7 +108,7 @@ class Reading {
   }
 }
 
-/** What must be filled in stands first; a database may have mixed the rest up anyway. */
+/** Required properties come first, because storage may reorder keys. */
 function requiredFirst(properties: JsonRecord | undefined, needed: ReadonlySet<unknown>): JsonRecord | undefined {
   if (!properties) return undefined
   const entries = Object.entries(properties)
@@ -117,7 +116,7 @@ function requiredFirst(properties: JsonRecord | undefined, needed: ReadonlySet<u
   return Object.fromEntries([...entries.filter(isNeeded), ...entries.filter((entry) => !isNeeded(entry))])
 }
 
-/** The form knows tuples by their older spelling. */
+/** The form library knows only the older tuple keywords. */
 function tuple(schema: JsonRecord, readNode: (value: unknown) => JsonRecord): JsonRecord {
   const first = Array.isArray(schema.prefixItems)
     ? schema.prefixItems
@@ -139,7 +138,7 @@ const labels = ({ title, description }: JsonRecord): JsonRecord => ({
   ...(description === undefined ? {} : { description }),
 })
 
-/** With the type that is meant where none is said; free JSON where none can be told. */
+/** Adds a guessed type if none is declared, or accepts any JSON. */
 function typed(keywords: JsonRecord, declaredType: string | undefined): JsonRecord {
   const type = declaredType ?? guess(keywords)
   const combined = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'if'].some((key) => key in keywords)

@@ -1,5 +1,7 @@
-/** The form itself, with all that it brings: loaded when the first one is shown. */
-// The package's front door also opens its test tools, which need what is not installed.
+/**
+ * The RJSF form, loaded on first use. Imports avoid the package root, which also loads test tools that are not
+ * installed.
+ */
 import Form, { type IChangeEvent } from '@rjsf/core/lib/components/Form.js'
 import type { RJSFSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
@@ -38,11 +40,11 @@ export interface RjsfFormProps extends FormContext {
 }
 
 export function RjsfForm({ schema, value, problems, readOnly, onChange, label, idPrefix, onText }: RjsfFormProps) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it keeps is of one schema
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the cache of a validator belongs to one schema
   const validator = useMemo(createValidator, [schema])
   const extraErrors = useMemo(() => toErrorSchema(problems, value), [problems, value])
   const formContext = useMemo(() => ({ label, idPrefix, onText }), [label, idPrefix, onText])
-  // It tells of its defaults while it is made; nobody may change their state in that moment.
+  // RJSF reports defaults while it renders; `onChange` must wait until the form is mounted.
   const early = useRef<{ value: unknown }>(null)
   const isThere = useRef(false)
   useEffect(() => {
@@ -74,7 +76,7 @@ export function RjsfForm({ schema, value, problems, readOnly, onChange, label, i
       showErrorList={false}
       onChange={change}
     >
-      {/* It would draw a button of its own otherwise. */}
+      {/* Replaces RJSF's own submit button. */}
       <span hidden />
     </Form>
   )

@@ -1,6 +1,6 @@
 /**
- * A form made from a stranger's JSON Schema, and the same value as JSON beside it. A schema that cannot be drawn, or that
- * breaks what draws it, leaves the JSON with a note.
+ * Form for a third-party JSON Schema, with the same value as JSON. A schema that the form cannot show falls back to
+ * JSON with a note.
  */
 import type { RJSFSchema } from '@rjsf/utils'
 import { Info } from 'lucide-react'
@@ -15,12 +15,12 @@ export interface ValueProps {
   schema: unknown
   value: unknown
   onChange: (value: unknown) => void
-  /** What is wrong, by its place: `items.0.name`, or `(root)`. */
+  /** Problems by path: `items.0.name` or `(root)`. */
   problems?: readonly ValueProblem[] | undefined
-  /** What all of it is called, for who does not see it. */
+  /** Accessible name. */
   label: string
   readOnly?: boolean
-  /** Told whether everything on the screen can be read; what cannot is not part of the value. */
+  /** Reports whether all shown text is valid; invalid text is not part of the value. */
   onReadable?: ((isReadable: boolean) => void) | undefined
 }
 
@@ -57,11 +57,11 @@ export function SchemaForm({ idPrefix, ...props }: ValueProps & { idPrefix?: str
   )
 }
 
-/** Small, because it often stands under other tabs. */
+/** Small, because it is often nested in other tabs. */
 const TAB =
   'mb-0 h-7 rounded-md border border-transparent px-2.5 text-[0.8125rem] data-[state=active]:border-line data-[state=active]:bg-raised data-[state=active]:shadow-flat disabled:opacity-55'
 
-/** The value twice: as a form, and as JSON. */
+/** The value as a form and as JSON. */
 export function ValueEditor(props: ValueProps) {
   const { label, value, onChange, problems = NONE, readOnly, onReadable } = props
   const [view, setView] = useState('form')
@@ -70,7 +70,7 @@ export function ValueEditor(props: ValueProps) {
     setReadable(next)
     onReadable?.(next)
   }
-  // Leaving a text that cannot be read would throw it away.
+  // Switching tabs would discard invalid text.
   const choose = (next: string) => (isReadable || next === view) && setView(next)
   return (
     <Tabs value={view} onValueChange={choose} activationMode="manual">
@@ -92,7 +92,7 @@ export function ValueEditor(props: ValueProps) {
   )
 }
 
-/** Several texts of one form: all of them must be readable. */
+/** Combines several JSON texts of one form: all must be valid. */
 function useReadable(onReadable: ValueProps['onReadable']) {
   const broken = useRef(new Set<string>())
   const latest = useRef(onReadable)
@@ -141,7 +141,7 @@ function Loading() {
 }
 
 interface CatchProps {
-  /** With another one there is another try. */
+  /** A new value resets the error. */
   of: unknown
   fallback: ReactNode
   children: ReactNode

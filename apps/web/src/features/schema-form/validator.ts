@@ -1,22 +1,22 @@
 /**
- * What decides whether a value fits, without code made at run time: the page's policy forbids that. It is the host's own
- * validator, so that the form and a call say the same.
+ * Value validation with the host's own validator, so that form and calls agree. It needs no `eval`, which the CSP
+ * forbids.
  */
 
 import { type Compiled, compileSchema } from '@loadout/core/json-schema'
 import type { ErrorSchema, RJSFSchema, ValidatorType } from '@rjsf/utils'
 
-/** What is wrong at a place of a value: `items.0.name`, or `(root)` for all of it. */
+/** A problem with its path: `items.0.name` or `(root)`. */
 export interface ValueProblem {
   path: string
   message: string
 }
 
-/** What does not fit arguments of a tool. As in a call, `format` is an annotation. */
+/** Validation problems of tool arguments. As in a call, `format` is only an annotation. */
 export const checkArguments = (schema: unknown, value: unknown): ValueProblem[] =>
   checkValue(schema, value, { assertFormats: false })
 
-/** What does not fit; nothing where it fits, or where nobody can tell. */
+/** Validation problems; empty if valid or if the schema cannot be compiled. */
 export function checkValue(schema: unknown, value: unknown, limits?: { assertFormats: boolean }): ValueProblem[] {
   const compiled = compileSchema(schema, limits)
   const result = compiled.ok ? compiled.validate(value) : undefined
@@ -25,7 +25,7 @@ export function checkValue(schema: unknown, value: unknown, limits?: { assertFor
 
 const MAX_COMPILED = 500
 
-/** For the form, which asks which of several schemas a value is meant for. Their references lead into the root's `$defs`. */
+/** Validator for RJSF, which uses it to match `anyOf` options. References point into the root's `$defs`. */
 export function createValidator(): ValidatorType {
   const cache = new Map<string, Compiled>()
   const compile = (schema: RJSFSchema, root: RJSFSchema): Compiled => {
@@ -43,7 +43,7 @@ export function createValidator(): ValidatorType {
       const compiled = compile(schema, root)
       return !compiled.ok || compiled.validate(value).valid !== false
     },
-    // The page tells the form what is wrong; it never validates by itself.
+    // RJSF never validates; the page passes problems to it.
     validateFormData: () => ({ errors: [], errorSchema: {} as ErrorSchema }),
     rawValidation: () => ({ errors: [] }),
     reset: () => cache.clear(),

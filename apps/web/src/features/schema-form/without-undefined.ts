@@ -1,4 +1,4 @@
-/** A value as JSON has it: what is undefined is not there. */
+/** Removes undefined members, as JSON does. */
 export function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : withoutUndefined(item)))
   if (typeof value !== 'object' || value === null) return value

@@ -1,3 +1,3 @@
-/** The operator's limit, as far as it can be told: what holds is the lower of theirs and one's own. */
+/** The operator's limit if it is lower than the user's. */
 export const effectiveLimit = (own: number | undefined, holds: number | undefined): number | undefined =>
   holds !== undefined && (own === undefined || holds < own) ? holds : undefined

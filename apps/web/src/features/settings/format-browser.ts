@@ -1,4 +1,4 @@
-/** What a browser calls itself, in words that people know it by. The order counts: most call themselves several things. */
+/** Browser and system from a user agent. Order matters, because most user agents name several browsers. */
 const BROWSERS: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bEdgA?\/|\bEdgiOS\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

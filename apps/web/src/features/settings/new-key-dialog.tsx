@@ -121,7 +121,7 @@ function KeyForm({ error, isPending, onMake, onClose }: KeyFormProps) {
   )
 }
 
-/** The only time that it is shown. */
+/** Shows the key, which is never shown again. */
 function Made({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
   const field = useRef<HTMLInputElement>(null)
   return (

@@ -10,7 +10,7 @@ import { Button } from '../../ui/form/button.tsx'
 import { Loading, Section } from '../operator/section.tsx'
 import { type Grant, grantsQuery } from './queries.ts'
 
-/** Answers that hold until they are taken back. */
+/** Saved permissions, which can be revoked. */
 export function PermissionsTab() {
   const { data: grants, error } = useQuery(grantsQuery())
   if (error && !grants) return <ProblemNotice error={error} />

@@ -1,4 +1,4 @@
-/** What the page of settings reads. */
+/** Queries of the settings page. */
 import { queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'

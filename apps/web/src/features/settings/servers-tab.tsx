@@ -18,7 +18,7 @@ const FORMATS = {
 } as const
 type Format = keyof typeof FORMATS
 
-/** One's own servers, out to other apps and in from them. */
+/** Export of the user's servers, and a link to the import. */
 export function ServersTab() {
   return (
     <>

@@ -1,4 +1,4 @@
-/** What of this page stands in the address. */
+/** URL search parameters of this page. */
 import { pickStrings } from '../../lib/url-search.ts'
 
 export const TABS = ['general', 'rules', 'limits', 'answers', 'keys', 'models', 'servers', 'account'] as const

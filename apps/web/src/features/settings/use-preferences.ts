@@ -6,14 +6,14 @@ import { type Preferences, preferencesQuery } from './queries.ts'
 
 export type PreferencesPatch = InferRequestType<typeof client.api.preferences.$patch>['json']
 
-/** A switch moves at once; the answer, or what was before, has the last word. */
+/** Optimistic update; the response or the previous value replaces it. */
 export function usePreferences() {
   const queryClient = useQueryClient()
   const { queryKey } = preferencesQuery()
   return useMutation({
     mutationFn: (json: PreferencesPatch) => answer(client.api.preferences.$patch({ json })),
     onMutate: async ({ costLimits: _, ...patch }) => {
-      // An answer from before would take the change back for a moment.
+      // An earlier response would revert the change for a moment.
       await queryClient.cancelQueries({ queryKey, exact: true })
       const before = queryClient.getQueryData(queryKey)
       if (before) queryClient.setQueryData(queryKey, { ...before, ...patch } as Preferences)

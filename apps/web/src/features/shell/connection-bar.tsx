@@ -2,10 +2,10 @@ import { LoaderCircle } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { Live } from '../../lib/live.ts'
 
-/** A server that restarts is back before anybody needs to read of it. */
+/** A short restart of the server shows no message. */
 const SAY_AFTER_MS = 2500
 
-/** Says that what is shown may be old, while nothing tells of changes. */
+/** Warns that data may be outdated while the event stream is disconnected. */
 export function ConnectionBar({ live }: { live: Live }) {
   const [isVisible, setVisible] = useState(false)
   useEffect(() => {

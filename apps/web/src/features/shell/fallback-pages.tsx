@@ -16,7 +16,7 @@ export function NotFoundPage() {
   )
 }
 
-/** A page that broke while it was drawn. The shell around it still works. */
+/** Error boundary of a page; the shell around it still works. */
 export function ErrorPage({ error }: ErrorComponentProps) {
   const router = useRouter()
   const { detail, requestId } = problemOf(error)

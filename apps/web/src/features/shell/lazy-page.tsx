@@ -1,6 +1,6 @@
 /**
- * Pages that load when they are opened. One whose file does not come leaves the shell and everything in it standing, says why, and
- * comes by itself once the server is back. (The router's own way is to reload the document, which is lost where nothing answers.)
+ * Lazy pages. A page whose chunk fails to load shows the reason inside the shell and retries when the server is back.
+ * The router's own lazy loading would reload the document instead.
  */
 import { useQuery } from '@tanstack/react-query'
 import type { RouteComponent } from '@tanstack/react-router'
@@ -11,7 +11,7 @@ import { Button } from '../../ui/form/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PendingPage } from './pending-page.tsx'
 
-/** Loosely typed: pages know the router's types, which are made of its pages. */
+/** Loosely typed, because page types depend on the router, which depends on its pages. */
 export function lazyPage(load: () => Promise<object>, name: string): RouteComponent {
   const coming: Coming = { name, page: undefined, get }
   async function get() {
@@ -20,7 +20,7 @@ export function lazyPage(load: () => Promise<object>, name: string): RouteCompon
     return true as const
   }
   const draw = () => createElement(PageSlot, { coming })
-  // Who only thinks of going there is told nothing of what went wrong.
+  // Preload failures are ignored.
   const preload = () => get().then(nothing, nothing)
   return Object.assign(draw, { preload })
 }
@@ -29,12 +29,12 @@ const nothing = () => {}
 
 interface Coming {
   name: string
-  /** Once it is there. */
+  /** The loaded component. */
   page: ComponentType | undefined
   get: () => Promise<true>
 }
 
-/** After a gap everything is read again, and so is a page that did not come. */
+/** Loads as a query, so that a reconnect refetches a failed page too. */
 function PageSlot({ coming: { name, page: Loaded, get } }: { coming: Coming }) {
   const page = useQuery({
     queryKey: ['page', name],
@@ -63,7 +63,7 @@ function PageSlot({ coming: { name, page: Loaded, get } }: { coming: Coming }) {
   )
 }
 
-/** A server that answers and has not the file is another version by now: then all of it is loaded anew, once. */
+/** If the server answers without the chunk, it has a new version: reloads the document once. */
 async function whyNot(name: string): Promise<never> {
   await answer(client.healthz.$get())
   if (isFirst(`loadout-reloaded ${name}`)) {
@@ -81,7 +81,7 @@ async function whyNot(name: string): Promise<never> {
   })
 }
 
-/** False where storage is blocked: nobody would know when to stop. */
+/** False if storage is blocked, because reloads could loop. */
 function isFirst(mark: string): boolean {
   try {
     if (window.sessionStorage.getItem(mark) !== null) return false

@@ -10,7 +10,7 @@ import { pendingCountQuery } from './pending-count.ts'
 import { type SignedIn, useSession, useSignOutHere } from './session.ts'
 import { ThemeSwitch } from './theme-switch.tsx'
 
-/** The column beside every page, and the drawer that stands for it on a small screen. */
+/** Sidebar, and drawer on small screens. */
 export function Navigation({ onNavigate, onSearch }: { onNavigate?: () => void; onSearch?: () => void }) {
   const session = useSession()
   useStoredTheme()

@@ -3,19 +3,19 @@ import { Unlink } from 'lucide-react'
 import { problemOf } from '../../lib/api.ts'
 import { Empty } from '../../ui/data/empty.tsx'
 
-/** Whether it is not there any more, or never was: trying again does not help. */
+/** Whether the error is a 404, which a retry does not fix. */
 export const isNotFound = (error: unknown): boolean =>
   error !== null && error !== undefined && problemOf(error).status === 404
 
 interface NotFoundProps {
-  /** "thread" */
+  /** Noun of the item, such as "thread". */
   noun: string
   to: LinkProps['to']
-  /** "Go to threads" */
+  /** Link label, such as "Go to threads". */
   label: string
 }
 
-/** In place of something that was deleted, perhaps elsewhere while it was open here. */
+/** Shown in place of a deleted item. */
 export function NotFound({ noun, to, label }: NotFoundProps) {
   return (
     <Empty

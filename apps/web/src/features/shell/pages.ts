@@ -14,11 +14,11 @@ interface NavigationPage {
   to: '/connectors' | '/tools' | '/threads' | '/approvals' | '/workflows' | '/activity' | '/settings' | '/operator'
   label: string
   icon: LucideIcon
-  /** Shown to operators alone. */
+  /** Only for operators. */
   operator?: true
 }
 
-/** What the navigation and the palette list, in this order. A new page is a route in `routes.tsx` and a line here. */
+/** Pages of navigation and palette, in order. A new page needs a route in `routes.tsx` and an entry here. */
 export const PAGES: readonly NavigationPage[] = [
   { to: '/connectors', label: 'MCP servers', icon: Plug },
   { to: '/tools', label: 'Tools', icon: Wrench },

@@ -10,7 +10,7 @@ import { PAGES } from './pages.ts'
 import type { PaletteState } from './palette-state.ts'
 import { useSession } from './session.ts'
 
-/** More would be a page, and the page of tools is one. */
+/** The tools page lists all tools. */
 const MAX_TOOLS = 300
 
 export function PaletteContent({ close, onClosed }: PaletteState) {
@@ -53,7 +53,7 @@ function Entries({ close }: { close: () => void }) {
   const [, chooseTheme] = useUserTheme()
   const isOperator = useSession()?.user?.operator ?? false
   const go = (to: NavigateOptions) => () => {
-    // The page takes the focus, so the palette must not give it back.
+    // The new page takes the focus, so the palette must not restore it.
     close()
     navigate(to)
   }

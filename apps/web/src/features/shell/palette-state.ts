@@ -2,6 +2,6 @@ export interface PaletteState {
   isOpen: boolean
   open: () => void
   close: () => void
-  /** Puts the focus back to where it was. */
+  /** Restores the focus. */
   onClosed: () => void
 }

@@ -3,7 +3,7 @@ import type { PaletteState } from './palette-state.ts'
 
 const Content = lazy(() => import('./palette-content.tsx').then(({ PaletteContent }) => ({ default: PaletteContent })))
 
-/** Everything by its name, from everywhere: Ctrl K, or ⌘K. */
+/** Command palette state, opened with Ctrl K or ⌘K. */
 export function usePalette(): PaletteState {
   const [isOpen, setOpen] = useState(false)
   const before = useRef<Element | null>(null)

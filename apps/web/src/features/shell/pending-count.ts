@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, client } from '../../lib/api.ts'
 
-/** How many questions stand open: calls that need a yes, and what servers ask. */
+/** Number of pending approvals and input requests. */
 export const pendingCountQuery = () =>
   queryOptions({
     queryKey: ['approvals', 'waiting'],

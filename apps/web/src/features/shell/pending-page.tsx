@@ -1,7 +1,7 @@
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { PAGE_FRAME } from '../../ui/layout/page.tsx'
 
-/** The shape of a page whose code is still on its way. */
+/** Skeleton of a page that loads. */
 export function PendingPage() {
   return (
     <div role="status" className={PAGE_FRAME}>

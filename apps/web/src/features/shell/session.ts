@@ -1,4 +1,4 @@
-/** Who looks at the page. */
+/** Session of the current user. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { useEffect, useState } from 'react'
@@ -12,13 +12,13 @@ export const sessionQuery = () =>
     queryKey: ['session'],
     queryFn: ({ signal }): Promise<Session> => answer(client.api.auth.session.$get({}, { init: { signal } })),
     staleTime: 60_000,
-    // Somebody else may have signed in in another tab.
+    // Another tab may have changed the session.
     refetchOnWindowFocus: 'always',
   })
 
 export const useSession = (): Session | undefined => useQuery(sessionQuery()).data
 
-/** Who came to this page first; `gone` once it is somebody else's: nothing of one person may be on another's page. */
+/** Detects a user change: `gone` hides the page, so that no data of one user is shown to another. */
 export function useSameUser(): { gone: boolean } {
   const queryClient = useQueryClient()
   const user = useSession()?.user?.id
@@ -34,18 +34,18 @@ export function useSameUser(): { gone: boolean } {
   return { gone }
 }
 
-/** Drafts and what else this tab keeps of who was here. */
+/** Clears drafts and other tab data of the user. */
 export function forgetHere(): void {
   try {
     for (const key of Object.keys(window.sessionStorage))
       if (key.startsWith('loadout-')) window.sessionStorage.removeItem(key)
     window.localStorage.removeItem('loadout-model')
   } catch {
-    // Storage is blocked: nothing is kept there.
+    // Storage is blocked, so it has no data.
   }
 }
 
-/** Leaves nothing of who was here for who comes next. */
+/** Signs out and clears all data of the user in this browser. */
 export function useSignOutHere() {
   const queryClient = useQueryClient()
   return useMutation({

@@ -12,7 +12,7 @@ import { Navigation } from './navigation.tsx'
 import { Palette, usePalette } from './palette.tsx'
 import { useSameUser, useSession } from './session.ts'
 
-/** What stays while pages change: the way around, and the place where the page is. */
+/** App frame around all pages: navigation, main area and dialogs. */
 export function Shell() {
   const main = useFocusOnPageChange()
   const live = useLive()
@@ -33,7 +33,7 @@ export function Shell() {
       </aside>
       <TopBar onSearch={palette.open} />
       <main ref={main} id="main" tabIndex={-1} className="min-w-0 focus:outline-none">
-        {/* Whose session ended hears of that, and not of the network. */}
+        {/* After the session ended, `SessionGuard` shows that instead of a lost connection. */}
         {!isSignedOut && <ConnectionBar live={live} />}
         <Outlet />
       </main>
@@ -73,7 +73,7 @@ function TopBar({ onSearch }: { onSearch: () => void }) {
   )
 }
 
-// A new page starts at its beginning for the keyboard too; the first load keeps the browser's own order.
+// A page change moves the focus to the page; the first load keeps the browser's order.
 function useFocusOnPageChange() {
   const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)

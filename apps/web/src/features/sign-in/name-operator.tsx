@@ -6,7 +6,7 @@ import { Button } from '../../ui/form/button.tsx'
 import { EmailField, NameField } from './person-fields.tsx'
 import { providerPath } from './sign-in-form.tsx'
 
-/** Says who the first operator is, and sends them to the provider: the link stays good until they came back from there. */
+/** Names the first operator and continues with the provider. The link stays valid until the first sign-in. */
 export function NameOperator({ token, provider }: { token: string; provider: string }) {
   const [email, setEmail] = useState('')
   const [name, setName] = useState('')

@@ -1,4 +1,7 @@
-/** Who is not signed in is led to the door; whose session ends while a page is open signs in above it, and loses nothing. */
+/**
+ * Redirects to the sign-in page without a session. If a session ends on an open page, a dialog signs in again without
+ * losing input.
+ */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -19,7 +22,7 @@ export function SessionGuard() {
 
 function RedirectToSignIn() {
   const router = useRouter()
-  // From where it was when it was found out: the way to the door is no place to come back to.
+  // Captured on mount, so that the sign-in page itself is no return target.
   const [returnTo] = useState(() => router.state.location.href)
   useEffect(() => {
     router.navigate({ to: '/sign-in', search: { returnTo }, replace: true })
@@ -43,7 +46,7 @@ function Ended({ was }: { was: SignedIn }) {
           description="Sign in again to go on. What you had not saved is still on the page."
         />
         <div ref={form} className="grid gap-4 overflow-y-auto p-4 sm:p-6">
-          {/* Somebody else is seen by the shell, which leaves nothing on the page. */}
+          {/* The shell handles a sign-in as another user. */}
           <SignInForm email={was.email ?? undefined} onSignedIn={() => queryClient.invalidateQueries()} />
           <a href="/sign-in" className="justify-self-center text-sm text-ink-muted underline underline-offset-2">
             Leave the page, and what was not saved

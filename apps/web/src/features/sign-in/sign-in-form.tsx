@@ -10,12 +10,12 @@ import { PasswordInput } from './password-input.tsx'
 
 interface SignInFormProps {
   email?: string | undefined
-  /** Where a provider's sign-in leads back to. @default the page that is shown */
+  /** Return path of a provider sign-in. @default the current page */
   returnTo?: string | undefined
   onSignedIn: (user: SignedIn) => void
 }
 
-/** The ways in that this server has. Where there is a provider it goes first: who comes by it may have no password at all. */
+/** Sign-in methods of the server. The provider comes first, because its users may have no password. */
 export function SignInForm({ email, returnTo, onSignedIn }: SignInFormProps) {
   const methods = useSession()?.methods
   if (!methods) return null
@@ -32,7 +32,7 @@ export function SignInForm({ email, returnTo, onSignedIn }: SignInFormProps) {
   )
 }
 
-/** A form only for who wants it. */
+/** Password form on request. */
 function OrPassword(props: Pick<SignInFormProps, 'email' | 'onSignedIn'>) {
   const [isOpen, setOpen] = useState(false)
   if (!isOpen)
@@ -66,7 +66,7 @@ export function ProviderLink({ name, returnTo }: { name: string; returnTo: strin
 export const providerPath = (returnTo: string) => `/api/auth/oidc/start?${new URLSearchParams({ returnTo })}`
 
 interface PasswordFormProps extends Pick<SignInFormProps, 'email' | 'onSignedIn'> {
-  /** Who asked for the form begins to type. */
+  /** Whether the form takes the focus, because the user opened it. */
   takesFocus?: boolean
 }
 

@@ -3,7 +3,7 @@ import { Brand } from '../../ui/layout/brand.tsx'
 import { Toaster } from '../../ui/overlay/toaster.tsx'
 import { ThemeSwitch } from '../shell/theme-switch.tsx'
 
-/** The frame of what people see before they are in. */
+/** Frame of the pages before sign-in. */
 export function SignInLayout({
   title,
   description,

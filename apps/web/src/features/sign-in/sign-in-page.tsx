@@ -59,7 +59,7 @@ const PROBLEMS: Record<string, typeof FAILED> = {
   },
 }
 
-/** Who is named as the first operator and has another email at the provider is told how to go on. */
+/** A named operator with another email at the provider gets a hint for the setup link. */
 function describeProblem(problem: string, byProviderAlone: boolean) {
   const notice = PROBLEMS[problem] ?? FAILED
   if (problem !== 'no-account' || !byProviderAlone) return notice

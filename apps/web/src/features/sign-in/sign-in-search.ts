@@ -1,4 +1,4 @@
-/** Where to go after signing in, and what went wrong on the way here. */
+/** URL search parameters: return path and problem code. */
 import { pickStrings } from '../../lib/url-search.ts'
 
 export interface SignInSearch {
@@ -11,5 +11,5 @@ export function readSignInSearch(search: Record<string, unknown>): SignInSearch 
   return { ...(returnTo && isOwnPath(returnTo) && { returnTo }), ...(problem && { problem }) }
 }
 
-/** A link must not send who has just signed in to somebody else's page. */
+/** Prevents open redirects after sign-in. */
 export const isOwnPath = (path: string): boolean => /^\/(?![/\\])/.test(path)

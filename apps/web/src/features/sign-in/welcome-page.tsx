@@ -1,4 +1,4 @@
-/** What a one-time link opens: the first operator's place, an invitation, or a new password. */
+/** Page of one-time links: setup, invitation and password reset. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -36,7 +36,7 @@ const LABELS: Record<Opened['kind'], { title: string; description: string; done:
 }
 
 export function WelcomePage() {
-  // Read once: the address is cleaned behind it, so that the token is not left in the history.
+  // Read once, because `takeToken` removes the token from the URL and the history.
   const [token] = useState(() => takeToken())
   const { data: link, error } = useQuery({
     queryKey: ['sign-in-link', token],
@@ -66,7 +66,7 @@ export function WelcomePage() {
   return <Opening link={link} token={token} />
 }
 
-/** Where nobody has a password, the provider lets people in. */
+/** Without passwords, users sign in with the provider. */
 function Opening({ link, token }: { link: Opened; token: string }) {
   const { data: session, error } = useQuery(sessionQuery())
   const { title, description } = LABELS[link.kind]
@@ -108,7 +108,7 @@ function LoadingLink() {
   )
 }
 
-/** From the address, or from this entry of the history after a reload: that is gone with the tab, and in no log. */
+/** Takes the token from the URL fragment, or after a reload from the history state, which no server log contains. */
 function takeToken(): string {
   const state: Record<string, unknown> = window.history.state ?? {}
   const token = window.location.hash.slice(1)

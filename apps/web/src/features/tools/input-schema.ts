@@ -1,4 +1,7 @@
-/** What a tool takes, as a form draws it: one that names no argument takes none, though JSON Schema would let anything in. */
+/**
+ * Input schema for the form. A schema without arguments becomes an empty object schema, although JSON Schema would
+ * allow any property.
+ */
 const SAYS_NOTHING = new Set(['type', '$schema', 'title', 'description'])
 
 export function argumentsOf(schema: unknown): unknown {

@@ -1,4 +1,4 @@
-/** What is read for the page of tools. */
+/** Queries of the tools page. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
@@ -10,7 +10,7 @@ export type ToolDecision = InferResponseType<typeof client.api.policy.decisions.
 
 export const MAX_FOUND = 100
 
-/** Exactly what a model's own search would give. */
+/** Searches tools exactly as a model does. */
 export const searchQuery = (q: string, strategy: Strategy | undefined) =>
   queryOptions({
     queryKey: ['tools', 'search', q, strategy ?? 'as the model'],
@@ -22,7 +22,7 @@ export const searchQuery = (q: string, strategy: Strategy | undefined) =>
         ),
       ),
     enabled: q.trim() !== '',
-    // While somebody types, the last answer stays where it is.
+    // Keeps the previous results while the user types.
     placeholderData: keepPreviousData,
   })
 

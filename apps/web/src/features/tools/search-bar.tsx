@@ -12,7 +12,7 @@ const STRATEGY_LABELS: Record<Strategy, string> = {
 }
 const PAUSE_MS = 250
 
-/** What is looked for, and how. The address follows when somebody pauses, so that going back goes back a search. */
+/** Search input. The URL follows after a pause, so that Back returns to the previous search. */
 export function SearchBar({ q, strategy }: { q: string; strategy: Strategy | undefined }) {
   const navigate = useNavigate({ from: '/tools' })
   const strategyId = useId()

@@ -1,4 +1,4 @@
-/** What a search finds, best first, with how well each fits and why: as a model is told. */
+/** Search results with scores and reasons, best first. */
 import type { ToolHit } from './queries.ts'
 import { ToolLink } from './tool-link.tsx'
 

@@ -1,4 +1,4 @@
-/** Server-sent events out of a stream of text, one after the other, however it was cut into pieces. */
+/** Parses server-sent events from a byte stream. */
 
 export interface StreamEvent {
   event: string
@@ -9,7 +9,7 @@ const MAX_EVENT = 32 * 1024 * 1024
 
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
   const decoder = new TextDecoder()
-  // Not every browser walks through a stream by itself.
+  // Not every browser supports async iteration of streams.
   const reader = body.getReader()
   let text = ''
   for (let part = await reader.read(); !part.done; part = await reader.read()) {

@@ -1,4 +1,4 @@
-/** What a server claims of a tool, as it is told everywhere. */
+/** Annotation badges of a tool. */
 import { ToolBadges } from '../servers/tools/tool-badges.tsx'
 import type { Tool } from './tool-rows.ts'
 

@@ -17,13 +17,13 @@ interface DetailProps {
   tries: TestHistory
 }
 
-/** As models are told of it. */
+/** Title as models see it. */
 export function titleOf({ toolkit, tool }: LocatedTool): string {
   const { title, annotations } = presentedTool(toolkit, tool).tool
   return title ?? annotations?.title ?? tool.name
 }
 
-/** One tool: what it is, and a try of it. */
+/** Details and test run of one tool. */
 export function ToolDetail({ located, explained, tries }: DetailProps) {
   const { tool, changed } = presentedTool(located.toolkit, located.tool)
   const [tab, setTab] = useState('try')

@@ -1,4 +1,4 @@
-/** What is known of a tool: its names, its cost, whether it is carried, and what would be decided about a call. */
+/** Facts of a tool: names, cost, availability and policy decision. */
 import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleHelp, CircleSlash, CircleX, type LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'

@@ -4,7 +4,7 @@ import { cn } from '../../ui/cn.ts'
 
 export const toolLinkId = (ref: string): string => `tool-${ref}`
 
-/** A row that opens a tool beside the list; the search stays as it is. */
+/** Row that opens a tool beside the list and keeps the search. */
 export function ToolLink({ tool, isChosen, children }: { tool: string; isChosen: boolean; children: ReactNode }) {
   return (
     <Link

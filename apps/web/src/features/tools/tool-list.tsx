@@ -1,4 +1,4 @@
-/** All tools under their servers, drawn as far as they are seen: two thousand are as quick as twenty. */
+/** All tools by server, virtualized for thousands of rows. */
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -25,7 +25,7 @@ export function ToolList({ toolkits, explained, chosen }: ToolListProps) {
   const rows = rowsOf(toolkits, closed)
   const list = useRef<HTMLUListElement>(null)
   const [scrollMargin, setScrollMargin] = useState(0)
-  // The row that was opened stays drawn wherever the page is: the focus comes back to it.
+  // The opened row stays rendered, so that the focus can return to it.
   const opened = useRef(chosen)
   if (chosen !== undefined) opened.current = chosen
   const openedIndex = rows.findIndex(({ key }) => key === opened.current)
@@ -41,7 +41,7 @@ export function ToolList({ toolkits, explained, chosen }: ToolListProps) {
     },
     scrollMargin,
   })
-  // Who comes with a tool in the address sees it in the list too; from then on they scroll themselves.
+  // Scrolls once to the tool in the URL.
   const isPlaced = useRef(chosen === undefined)
   useEffect(() => {
     if (isPlaced.current || openedIndex < 0 || scrollMargin === 0) return
@@ -86,7 +86,7 @@ export function ToolList({ toolkits, explained, chosen }: ToolListProps) {
   )
 }
 
-/** Up and down go from row to row, as in every list. */
+/** Arrow keys move between rows. */
 function byArrows(event: KeyboardEvent<HTMLElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (step === undefined) return

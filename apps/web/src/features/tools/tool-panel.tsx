@@ -1,4 +1,4 @@
-/** A tool beside the list, or above it where there is no room beside. */
+/** Tool details beside the list, or as a dialog on narrow screens. */
 import { MousePointerClick, X } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
 import { Empty } from '../../ui/data/empty.tsx'
@@ -30,7 +30,7 @@ export function ToolSide({ wanted, isLoading, located, explained, tries, onClose
   ) : (
     <Missing isLoading={isLoading} wanted={wanted} />
   )
-  // Whose row has the focus again when it is closed, after which nobody knows it.
+  // Remembers the last tool, whose row gets the focus after closing.
   const last = useRef(wanted)
   if (wanted !== undefined) last.current = wanted
   const focusRow = () => document.getElementById(toolLinkId(last.current ?? ''))?.focus()

@@ -1,4 +1,4 @@
-/** The list of tools as rows of one long column: the name of a toolkit, and its tools where it is open. */
+/** Flattens toolkits and their tools into rows of one list. */
 import type { Toolkit } from '../../lib/api.ts'
 
 export type Tool = Toolkit['tools'][number]

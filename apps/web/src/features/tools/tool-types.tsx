@@ -1,4 +1,4 @@
-/** What a tool takes and gives: its schemas as its server has them, and its TypeScript declaration as a program sees it. */
+/** Schemas of a tool and its TypeScript declaration for programs. */
 import { useQuery } from '@tanstack/react-query'
 import { CircleSlash } from 'lucide-react'
 import { ProblemNotice } from '../../lib/problems.tsx'

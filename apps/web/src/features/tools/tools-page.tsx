@@ -25,7 +25,7 @@ export function ToolsPage() {
   const tries = useTestHistory()
   const listed = locate(toolkits.data, tool)
   const whole = useQuery(toolkitQuery(listed?.toolkit.uscoId))
-  // The list has no schemas: the tool is shown once its toolkit is there with them.
+  // The list has no schemas, so the tool is shown once its toolkit is loaded with them.
   const located = whole.data && locate([whole.data], tool)
   const close = () => navigate({ search: ({ tool: _, ...rest }) => rest, resetScroll: false })
   return (
@@ -104,7 +104,7 @@ function Found({ q, strategy, chosen }: { q: string; strategy: Strategy | undefi
 function formatCount(count: number): string {
   if (count === 0) return 'Nothing fits'
   if (count === 1) return '1 tool fits'
-  // No more were asked for, so how many there are is not known.
+  // The total is unknown at the limit.
   return count < MAX_FOUND ? `${count} tools fit` : `The best ${count}`
 }
 

@@ -1,4 +1,4 @@
-/** What of this page stands in the address. */
+/** URL search parameters of this page. */
 import { pickStrings } from '../../lib/url-search.ts'
 
 export const STRATEGIES = ['hybrid', 'bm25', 'semantic', 'regex'] as const
@@ -7,7 +7,7 @@ export type Strategy = (typeof STRATEGIES)[number]
 export interface ToolsSearch {
   q?: string
   tool?: string
-  /** How it is searched; without one as the model does. */
+  /** Search strategy; the default is the model's. */
   strategy?: Strategy
 }
 

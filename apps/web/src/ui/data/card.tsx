@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react'
 import { cn } from '../cn.ts'
 
-/** A sheet of the page. */
+/** Card surface. */
 export const Card = ({ className, ...props }: ComponentProps<'section'>) => (
   <section className={cn('rounded-2xl border bg-surface shadow-flat', className)} {...props} />
 )

@@ -4,7 +4,7 @@ import { Button } from '../form/button.tsx'
 
 const FEEDBACK_MS = 2000
 
-/** Copies a text and says so where it was pressed. */
+/** Copies a text and confirms in place. */
 export function CopyButton({
   text,
   label,

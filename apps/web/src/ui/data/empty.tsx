@@ -1,7 +1,7 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 
-/** A place that has nothing yet: what will be here, and how to get it. */
+/** Empty state: what will be here, and how to get it. */
 export function Empty({
   icon: Icon,
   title,

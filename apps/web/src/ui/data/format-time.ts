@@ -1,4 +1,4 @@
-/** Times as people say them. */
+/** Formats times and counts. */
 const STEPS = [
   ['second', 60],
   ['minute', 60],
@@ -8,7 +8,7 @@ const STEPS = [
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-/** "just now", "3 minutes ago", "in 2 hours"; beyond a month the date. */
+/** "just now", "3 minutes ago", "in 2 hours"; the date after a month. */
 export function formatAgo(at: Date, now: Date): string {
   let amount = (at.getTime() - now.getTime()) / 1000
   if (Math.abs(amount) < 45) return 'just now'

@@ -1,6 +1,6 @@
 /**
- * Characters that cannot be seen and change what is read: controls, marks of direction, zero widths, tags. A person who decides by a
- * text must see that they are there. Line ends and tabs are honest, and so is what joins the parts of one emoji.
+ * Finds invisible characters that change how text reads: controls, direction marks, zero-width characters and tags.
+ * Users who decide by a text must see them. Line breaks, tabs and emoji joiners are allowed.
  */
 const HIDDEN =
   /(?![\n\t])(?!(?<=\p{Extended_Pictographic}\uFE0F?)\u200D(?=\p{Extended_Pictographic}))[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]/gu
@@ -10,7 +10,7 @@ export interface TextSegment {
   hidden: boolean
 }
 
-/** The text in pieces; what is hidden in it is written as JSON writes it. */
+/** Splits a text into segments; hidden characters are escaped as in JSON. */
 export function segmentsOf(text: string): TextSegment[] {
   const pieces: TextSegment[] = []
   let from = 0

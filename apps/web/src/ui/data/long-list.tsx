@@ -1,11 +1,11 @@
-/** A list that scrolls by itself, of which only those are drawn that are in sight: there may be thousands. */
+/** Virtualized scrolling list. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, type Ref, useLayoutEffect, useRef } from 'react'
 import { cn } from '../cn.ts'
 import { ScrollRegion } from '../layout/scroll-region.tsx'
 import { counted } from './format-time.ts'
 
-/** What the row of a place has on its `li`. */
+/** Attributes of a row's `li`. */
 export interface RowPosition {
   ref: Ref<HTMLLIElement>
   'data-index': number
@@ -15,13 +15,13 @@ export interface RowPosition {
 
 interface LongListProps<Item> {
   items: readonly Item[]
-  /** What one of them is called. */
+  /** Singular noun of an item. */
   noun: string
   label?: string
   keyOf: (item: Item) => string
-  /** How high a row is, about. */
+  /** Approximate row height in px. */
   rowPx: number
-  /** What is brought into sight; -1 for nothing. */
+  /** Row to scroll to; -1 for none. */
   wanted: { index: number; align: 'start' | 'center' }
   className: string
   rows?: string

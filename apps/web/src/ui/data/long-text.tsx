@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'react'
 import { cn } from '../cn.ts'
 import { Button } from '../form/button.tsx'
 
-/** A text whose end is left out with a sign of it, and that is shown whole when that is asked for. */
+/** Truncated text with a show-all button. */
 export function LongText({ children, className }: { children: string; className?: string }) {
   const text = useRef<HTMLParagraphElement>(null)
   const [isLong, setLong] = useState(false)

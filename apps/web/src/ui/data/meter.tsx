@@ -4,14 +4,14 @@ import { cn } from '../cn.ts'
 interface MeterProps {
   label: string
   used: number
-  /** Without one there is nothing to fill. */
+  /** Without a limit there is no bar. */
   limit: number | undefined
   children?: ReactNode
 }
 
 const number = (value: number) => value.toLocaleString('en')
 
-/** How much of a limit is used, in numbers and as a bar that says the same. Amber near its end, red at it. */
+/** Usage of a limit in numbers and as a bar: amber near the limit, red at it. */
 export function Meter({ label, used, limit, children }: MeterProps) {
   const share = limit === undefined ? 0 : limit === 0 ? 1 : Math.min(1, used / limit)
   return (

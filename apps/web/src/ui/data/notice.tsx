@@ -6,12 +6,12 @@ interface NoticeProps {
   detail: string
   action: string
   reference?: string
-  /** Whether the detail is said elsewhere in better words, and is only wanted by who looks for it. */
+  /** Whether the detail is folded, because fields show it better. */
   folded?: boolean
   children?: ReactNode
 }
 
-/** What went wrong, what to do about it, and the id to ask with. Read out at once. */
+/** Problem with its fix and request id, announced by screen readers. */
 export function Notice({ title, detail, action, reference, folded = false, children }: NoticeProps) {
   const id = reference && <span className="font-mono text-xs wrap-anywhere text-ink-muted">{reference}</span>
   return (
@@ -36,7 +36,7 @@ export function Notice({ title, detail, action, reference, folded = false, child
   )
 }
 
-// The API writes names of fields and settings in backticks.
+// The API writes field and setting names in backticks.
 const withCode = (text: string): ReactNode =>
   text.split('`').map((part, index) =>
     index % 2 === 1 ? (

@@ -4,7 +4,7 @@ import { formatAgo } from './format-time.ts'
 
 const MINUTE_MS = 60_000
 
-/** How long ago, in words that stay true; the moment itself for who hovers, and for machines. */
+/** Relative time that stays current, with the exact time as tooltip. */
 export function TimeAgo({ at, className }: { at: string; className?: string }) {
   const now = useNow()
   return (

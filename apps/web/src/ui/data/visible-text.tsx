@@ -1,6 +1,6 @@
 import { segmentsOf } from './hidden-characters.ts'
 
-/** Text of a server, a model or a user, which nothing in it can make look like another. */
+/** Text of a server, model or user, isolated from its surroundings and with hidden characters visible. */
 export function VisibleText({ text }: { text: string }) {
   return (
     <bdi dir="ltr">

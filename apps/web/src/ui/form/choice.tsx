@@ -7,7 +7,7 @@ export interface Option<T extends string> {
   label: string
   hint?: string
   icon?: ReactNode
-  /** Whether it is shown and cannot be had; its hint says why. */
+  /** Disabled option; its hint says why. */
   disabled?: boolean
 }
 
@@ -18,7 +18,7 @@ interface ChoiceProps<T extends string> {
   onChange: (value: T) => void
 }
 
-/** A few options side by side, one of them chosen. */
+/** Segmented control. */
 export function Segmented<T extends string>({
   label,
   value,
@@ -53,7 +53,7 @@ export function Segmented<T extends string>({
   )
 }
 
-/** The same question with room to explain each answer. */
+/** Radio cards with a hint for each option. */
 export function ChoiceCards<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
   return (
     <RadioGroup.Root

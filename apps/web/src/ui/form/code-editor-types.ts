@@ -1,6 +1,6 @@
-/** What the two editors of code have in common: the plain one and the one that comes later. */
+/** Shared types of the plain and the loaded code editor. */
 export interface CodeProblem {
-  /** Offsets into the text. */
+  /** Text offsets. */
   from: number
   to: number
   message: string
@@ -11,17 +11,17 @@ export interface CodeEditorProps {
   value: string
   onChange?: (value: string) => void
   language: 'json' | 'typescript' | 'text'
-  /** What is wrong and where; drawn at the place. */
+  /** Problems to mark in the text. */
   problems?: readonly CodeProblem[]
   readOnly?: boolean
-  /** Lines that are shown at least. @default 8 */
+  /** Min visible lines. @default 8 */
   lines?: number
   id?: string
   'aria-describedby'?: string | undefined
   'aria-invalid'?: true | undefined
 }
 
-/** The selection of an editor that has the focus: offsets into the text. */
+/** Selection of a focused editor, as text offsets. */
 export interface FocusedRange {
   anchor: number
   head: number

@@ -1,4 +1,4 @@
-/** The editor of code, whose own code (CodeMirror) comes when the first one is shown. Until then, and with the same size, a plain text field. */
+/** Code editor that loads CodeMirror on first use, with a plain text field of the same size until then. */
 import { lazy, type RefObject, Suspense, useLayoutEffect, useRef } from 'react'
 import type { CodeEditorProps, FocusedRange } from './code-editor-types.ts'
 import { Textarea } from './input.tsx'

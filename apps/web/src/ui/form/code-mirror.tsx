@@ -17,7 +17,7 @@ const LANGUAGES: Record<CodeEditorProps['language'], () => Extension> = {
   text: () => [],
 }
 
-// Tab moves the focus on, as everywhere on a page: who works by keyboard must be able to leave.
+// Tab moves the focus, so that keyboard users can leave the editor.
 export function CodeMirror({ focused, ...props }: CodeEditorProps & { focused: RefObject<FocusedRange | undefined> }) {
   const container = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
@@ -25,7 +25,7 @@ export function CodeMirror({ focused, ...props }: CodeEditorProps & { focused: R
   const latest = useRef(props)
   latest.current = props
 
-  // A layout effect, so that no key press falls between the plain field and this editor.
+  // A layout effect, so that no key press is lost between the plain field and this editor.
   useLayoutEffect(() => {
     const parent = container.current
     if (!parent) return
@@ -105,7 +105,7 @@ function attributesOf({ label, readOnly = false, lines = 8, id, invalid, describ
       ...(id ? { id } : {}),
       ...(describedBy ? { 'aria-describedby': describedBy } : {}),
       ...(invalid ? { 'aria-invalid': 'true' } : {}),
-      // A scrolling region must be reachable, and axe does not count what is merely editable.
+      // axe does not count editable content as focusable.
       tabindex: '0',
       ...(readOnly ? { 'aria-readonly': 'true' } : {}),
     }),

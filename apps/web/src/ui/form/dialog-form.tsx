@@ -4,14 +4,14 @@ import { Button } from './button.tsx'
 
 interface DialogFormProps {
   submit: string
-  /** What the button says while it is being done; nothing is sent twice meanwhile. */
+  /** Button label while the form is submitted; submitting again is disabled. */
   busy: string | false
   onSubmit: () => void
   onCancel: () => void
   children: ReactNode
 }
 
-/** What is filled in within a dialog: the fields scroll, the buttons stay. */
+/** Form inside a dialog: fields scroll, buttons stay. */
 export function DialogForm({ submit, busy, onSubmit, onCancel, children }: DialogFormProps) {
   const send = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -30,6 +30,6 @@ export function DialogForm({ submit, busy, onSubmit, onCancel, children }: Dialo
   )
 }
 
-/** For `onOpened`: who opens a form begins to fill it in, and not to close it. */
+/** For `onOpened`: focuses the first field instead of the close button. */
 export const focusFirstField = (): void =>
   document.querySelector<HTMLElement>('[role=dialog] form :is(input:not([type=radio]), textarea, select)')?.focus()

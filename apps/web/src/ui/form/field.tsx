@@ -2,7 +2,7 @@ import { CircleAlert } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
 import { cn } from '../cn.ts'
 
-/** What a control takes so that its label, its hint and its error are read out with it. */
+/** Props that connect a control with its label, hint and error. */
 export interface ControlProps {
   id: string
   'aria-invalid': true | undefined

@@ -2,7 +2,7 @@ import { ChevronDown } from 'lucide-react'
 import type { ComponentProps } from 'react'
 import { cn } from '../cn.ts'
 
-// 16 px on a phone: anything smaller makes iOS zoom into the field.
+// 16 px on phones, because iOS zooms into smaller inputs.
 const box =
   'w-full min-w-0 rounded-lg border border-line-strong/70 bg-raised px-3 text-base text-ink transition-colors placeholder:text-ink-faint hover:border-line-strong focus-visible:border-accent focus-visible:outline-offset-0 aria-invalid:border-bad aria-invalid:outline-bad sm:text-sm'
 
@@ -21,7 +21,7 @@ export function Textarea({ className, ...props }: ComponentProps<'textarea'>) {
   )
 }
 
-/** The browser's own select: right on every phone and for every screen reader. */
+/** Native select, for phones and screen readers. */
 export function Select({ className, ...props }: ComponentProps<'select'>) {
   return (
     <span className="relative block">

@@ -9,7 +9,7 @@ interface SwitchFieldProps {
   disabled?: boolean
 }
 
-/** A switch with its words, which are read out with it. */
+/** Switch with label and hint. */
 export function SwitchField({ label, hint, checked, onChange, disabled }: SwitchFieldProps) {
   const id = useId()
   return (

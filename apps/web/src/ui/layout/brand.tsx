@@ -1,4 +1,4 @@
-/** The mark: a short list of tools, the first of them chosen. */
+/** Logo. */
 export function Brand() {
   return (
     <span className="inline-flex items-center gap-2.5">

@@ -5,15 +5,15 @@ interface PageProps {
   title: string
   description?: ReactNode
   actions?: ReactNode
-  /** For tables, graphs and things side by side. */
+  /** For tables, graphs and columns. */
   wide?: boolean
   children: ReactNode
 }
 
-/** Where every page begins, so that nothing jumps from one to the next; what is not wide leaves room on the right alone. */
+/** The same start edge for all pages, so that nothing shifts between them. */
 export const PAGE_FRAME = 'ml-(--page-inset) max-w-7xl px-4 py-7 sm:px-8 sm:py-10'
 
-/** The frame of every page: its one first-level heading, what can be done here, and the title of the tab. */
+/** Page frame with `h1`, actions and document title. */
 export function Page({ title, description, actions, wide = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Loadout`

@@ -4,7 +4,7 @@ import { cn } from '../cn.ts'
 
 export const Tabs = Primitive.Root
 
-/** Where tabs are wider than the page, the one that the address names is in view. */
+/** Scrolls the active tab into view if the list overflows. */
 function showChosen(list: HTMLElement | null): void {
   const chosen = list?.querySelector<HTMLElement>('[data-state=active]')
   if (list && chosen) list.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - list.offsetLeft - list.clientWidth

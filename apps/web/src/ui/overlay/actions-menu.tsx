@@ -4,15 +4,15 @@ import { Button } from '../form/button.tsx'
 import { Menu, MenuContent, MenuTrigger } from './menu.tsx'
 
 interface ActionsMenuProps {
-  /** By which the focus finds its way back. */
+  /** Element id for focus restoration. */
   id: string
-  /** Whose actions they are. */
+  /** Name of the item. */
   of: string
   className?: string
   children: ReactNode
 }
 
-/** What can be done with a row, behind three dots at its end. */
+/** Menu with the actions of a row. */
 export function ActionsMenu({ id, of, className = '', children }: ActionsMenuProps) {
   return (
     <Menu>

@@ -10,11 +10,11 @@ interface ConfirmProps {
   busy?: boolean
   onCancel: () => void
   onConfirm: () => void
-  /** Puts the focus where it belongs afterwards. */
+  /** Restores the focus. */
   onClosed: () => void
 }
 
-/** Asks before something that cannot be taken back. The harmless answer has the focus, and Escape gives it. */
+/** Confirmation of a destructive action. Cancel has the focus, and Escape cancels. */
 export function Confirm({ title, children, cancel, confirm, busy = false, ...on }: ConfirmProps) {
   return (
     <Primitive.Root open onOpenChange={(next) => !next && !busy && on.onCancel()}>

@@ -10,17 +10,20 @@ const overlay = 'fixed inset-0 z-40 bg-backdrop animate-fade-in'
 
 interface DialogContentProps {
   children: ReactNode
-  /** Puts the focus where it belongs, where that is not the first thing that takes it. */
+  /** Sets the initial focus, if it is not the first focusable element. */
   onOpened?: (() => void) | undefined
-  /** Puts the focus where it belongs afterwards. */
+  /** Restores the focus. */
   onClosed: () => void
-  /** Whether a click beside it leaves it open. */
+  /** Whether an outside click keeps the dialog open. */
   keepOpen?: boolean
-  /** Whether it comes over other dialogs, and their shade is not enough. */
+  /** Whether the dialog covers other dialogs. */
   above?: boolean
 }
 
-/** A page of its own on a phone, a card above the page elsewhere. Header and footer stay, the middle scrolls; in a low window all of it does. */
+/**
+ * Full screen on phones, a card elsewhere. Header and footer stay while the body scrolls; in low windows everything
+ * scrolls.
+ */
 export function DialogContent({ onOpened, onClosed, keepOpen, above, children }: DialogContentProps) {
   return (
     <Primitive.Portal>
@@ -47,7 +50,7 @@ export function DialogContent({ onOpened, onClosed, keepOpen, above, children }:
 interface DialogHeaderProps {
   title: string
   description: ReactNode
-  /** Whether it cannot be closed. */
+  /** Whether the dialog has no close button. */
   stays?: boolean
 }
 
@@ -73,7 +76,7 @@ export function DialogFooter({ children }: { children: ReactNode }) {
   return <footer className="flex flex-wrap justify-end gap-2 border-t px-4 py-3 sm:px-6">{children}</footer>
 }
 
-/** A panel from the left edge, for navigation on a small screen. */
+/** Navigation drawer on the left for small screens. */
 export function Drawer({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Primitive.Portal>

@@ -2,7 +2,7 @@ import { DropdownMenu as Primitive } from 'radix-ui'
 import type { ComponentProps } from 'react'
 import { cn } from '../cn.ts'
 
-/** The page beside an open menu stays what it was, also for a screen reader. */
+/** Non-modal, so that screen readers can still reach the page. */
 export const Menu = (props: ComponentProps<typeof Primitive.Root>) => <Primitive.Root modal={false} {...props} />
 export const MenuTrigger = Primitive.Trigger
 

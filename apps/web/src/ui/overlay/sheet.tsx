@@ -10,7 +10,7 @@ interface SheetProps {
   children: ReactNode
 }
 
-/** A panel from the right edge, for what stands beside the page where there is room. The focus goes back to what opened it. */
+/** Panel on the right for narrow screens. The focus returns to its opener. */
 export function Sheet({ title, open, onOpenChange, children }: SheetProps) {
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>

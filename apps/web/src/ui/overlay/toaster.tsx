@@ -1,10 +1,10 @@
 import 'sonner/dist/styles.css'
 import { Toaster as Sonner } from 'sonner'
 
-/** Short words after something was done. Styled with our own tokens, so it follows the theme by itself. */
+/** Toasts styled with the theme's tokens. */
 export function Toaster() {
   return (
-    // Without this the focus that leaves a toast is sent back to where it came from: Tab would lead nowhere as long as one is shown.
+    // Sonner sends the focus back when it leaves a toast, which would trap Tab.
     <div onFocusCapture={(event) => event.stopPropagation()}>
       <Sonner
         position="bottom-right"

@@ -24,7 +24,7 @@ const HINTS = [
 
 const CALLERS = { direct: 'direct calls', code: 'programs', workflow: 'workflows' } as const
 
-/** When a rule speaks, in words. */
+/** Conditions of a rule as text. */
 export function formatConditions({ when = {} }: PolicyRule): string {
   const hints = HINTS.flatMap(([name, label]) =>
     when[name] === undefined ? [] : [`${when[name] ? '' : 'not '}${label}`],
@@ -33,7 +33,7 @@ export function formatConditions({ when = {} }: PolicyRule): string {
   return [...hints, ...caller].join(', ')
 }
 
-/** One rule of a list, with its place. */
+/** One rule of a list, with move and remove buttons. */
 export function RuleForm({ row: { rule }, position, errors, onChange, onMove, onRemove }: RuleFormProps) {
   const number = position.index + 1
   return (
@@ -73,7 +73,7 @@ interface RuleFieldsProps extends Pick<RuleFormProps, 'errors' | 'onChange'> {
   rule: PolicyRule
 }
 
-/** A rule: for what, under which conditions, and what is decided. As wide as its place is. */
+/** Fields of a rule: tools, conditions and decision. */
 export function RuleFields({ rule, errors, onChange }: RuleFieldsProps) {
   const errorAt = (field: string) => errors.find(({ path }) => path.endsWith(`.${field}`))?.message
   const pattern = errorAt('pattern')

@@ -11,11 +11,11 @@ import { RuleForm } from './rule-form.tsx'
 interface RulesEditorProps {
   stored: readonly PolicyRule[]
   save: UseMutationResult<unknown, Error, PolicyRule[]>
-  /** Said where there are no rules. */
+  /** Text for an empty list. */
   empty: ReactNode
 }
 
-/** The rules of one tier, in their order: they are changed together and saved together. */
+/** Ordered rules of one tier, saved together. */
 export function RulesEditor({ stored, save, empty }: RulesEditorProps) {
   const [edited, setEdited] = useState<readonly RuleRow[]>()
   const rows = edited ?? stored.map((rule, key) => ({ key, rule }))
@@ -47,7 +47,7 @@ export function RulesEditor({ stored, save, empty }: RulesEditorProps) {
           />
         ))}
       </ol>
-      {/* At the left: what is said after a save comes in at the right, and must not lie on the button. */}
+      {/* Left-aligned, so that toasts on the right do not cover the buttons. */}
       <div className="flex flex-wrap items-center gap-3">
         <Button onClick={() => put([...rows, newRow(rows)])}>
           <Plus aria-hidden /> Add rule

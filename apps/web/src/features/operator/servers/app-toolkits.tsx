@@ -23,7 +23,7 @@ const route = getRouteApi('/shell/operator')
 const ADD = 'add-global-server'
 const menuId = ({ uscoId }: AppToolkit) => `actions-${uscoId}`
 
-/** Servers that everyone has: those of the database are changed here, those of files and code are shown. */
+/** Global servers. Servers from the database are editable; servers from files and code are read-only. */
 export function AppToolkits() {
   const { data, error } = useQuery(appToolkitsQuery())
   const { server } = route.useSearch()

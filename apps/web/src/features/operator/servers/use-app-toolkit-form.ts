@@ -1,4 +1,4 @@
-/** The form of a global server: by fields, or as the record itself. Nobody's work is saved over unseen. */
+/** Form state of a global server, as fields or as JSON. Concurrent changes are never overwritten silently. */
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { problemOf } from '../../../lib/api.ts'
 import { useExternalChange } from '../../../lib/external-change.tsx'
@@ -14,7 +14,7 @@ const FORMATS = [
   { value: 'json', label: 'JSON' },
 ] as const
 
-/** The record as JSON: for custom toolkits, and for what the fields do not show. */
+/** Initial JSON record, for custom toolkits and for options without a field. */
 const START = { name: '', tools: [] }
 
 interface Filled {
@@ -81,7 +81,7 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     submit,
     setRecord: (next: unknown) => put({ record: next }),
     setShared: (next: boolean) => put({ isShared: next }),
-    // What it is stays what it is: a custom toolkit has no command.
+    // A stored toolkit keeps its type: a custom toolkit has no command.
     formats: toolkit ? FORMATS.filter(({ value }) => value === formatOf(toolkit) || value === 'json') : FORMATS,
     choose: (next: Format) => {
       setFormat(next)

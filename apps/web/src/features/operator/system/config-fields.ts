@@ -1,9 +1,9 @@
-/** What the app's configuration has, as fields of a form, and the way back to a change of it. */
+/** App configuration as form fields, and form drafts as patches. */
 import type { AppConfig, AppConfigPatch } from '../queries.ts'
 
 export type FieldKind = 'switch' | 'number' | 'text' | 'lines'
 export interface ConfigField {
-  /** `section.field`, as the API names it in its errors. */
+  /** `section.field`, as in API errors. */
   path: string
   label: string
   hint: string
@@ -121,7 +121,7 @@ function toDraftValue(value: unknown, kind: FieldKind): string | boolean {
   return value === undefined || value === null ? '' : String(value)
 }
 
-/** Only what changed; what is no number is sent as it was written, for the API to name. */
+/** Patch with changed fields only. Invalid numbers are sent as text, so that the API names the field. */
 export function patchOf(draft: ConfigDraft, before: ConfigDraft): AppConfigPatch {
   const patch: Record<string, Record<string, unknown>> = {}
   for (const { path, kind } of FIELDS) {

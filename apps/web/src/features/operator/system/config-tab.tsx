@@ -60,7 +60,7 @@ function ConfigForm({ config }: { config: AppConfig }) {
           </div>
         </Section>
       ))}
-      {/* At the left: what is said after a save comes in at the right, and must not lie on the button. */}
+      {/* Left-aligned, so that toasts on the right do not cover the buttons. */}
       <div className="sticky bottom-0 -mx-1 flex flex-wrap items-center gap-3 border-t bg-canvas px-1 py-3">
         <Button type="submit" variant="primary" aria-disabled={!isChanged || save.isPending}>
           {save.isPending ? 'Saving…' : 'Save settings'}
@@ -129,7 +129,7 @@ function ConfigInput({ field: { path, label, hint, kind }, value, error, onChang
   )
 }
 
-// The API's messages go on from the field's name; those of a library begin a sentence of their own.
+// API messages continue the field name; library messages are whole sentences.
 function sentence(label: string, message: string): string {
   if (/expected number/.test(message)) return `${label} must be a number.`
   return /^[a-z]/.test(message) ? `${label} ${message}.` : message

@@ -1,4 +1,4 @@
-/** How the data is backed up, by what keeps it: here, where that is one file of our own; else with its own tools. */
+/** Backup note by storage: a download for the embedded database, a hint for PostgreSQL. */
 export function formatBackup(storage: string): { isHere: boolean; note: string } {
   if (storage === 'postgres')
     return {

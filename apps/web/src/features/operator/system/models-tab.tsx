@@ -3,7 +3,7 @@ import { ProviderKey } from './provider-key.tsx'
 import { ModelName, ProviderKeys, type ProviderRowProps } from './provider-keys.tsx'
 import { useAppKey } from './use-app.ts'
 
-/** For all users who have no key of their own. */
+/** App keys, for users without their own key. */
 export const ModelsTab = () => <ProviderKeys title="Keys for everyone" note={noteOf} row={Provider} />
 
 const noteOf = (model: string | undefined) =>
@@ -21,7 +21,7 @@ const HAS = { app: 'Key for everyone', user: 'You have your own', none: 'No key'
 function Provider({ provider, has }: ProviderRowProps) {
   const name = PROVIDER_NAMES[provider]
   const { save, clear } = useAppKey(provider, name)
-  // Who has a key of their own does not see whether there is one for everyone: it can be removed all the same.
+  // The API hides the app key behind an own key, so remove is always offered.
   const can = { replace: has === 'app', remove: has !== 'none' }
   return <ProviderKey name={name} owner="the" has={HAS[has]} can={can} save={save} clear={clear} />
 }

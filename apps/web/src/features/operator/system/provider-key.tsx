@@ -8,16 +8,16 @@ import { Input } from '../../../ui/form/input.tsx'
 
 interface ProviderKeyProps {
   name: string
-  /** Whose key it is, as its buttons say it. */
+  /** Owner of the key, as in the button labels. */
   owner: 'your' | 'the'
-  /** What there is, in words. */
+  /** Key status text. */
   has: string
   can: { replace: boolean; remove: boolean }
   save: UseMutationResult<unknown, Error, string>
   clear: { isPending: boolean; mutate: () => void }
 }
 
-/** The key for one provider of models: written, replaced and removed, and never shown. */
+/** Key of one model provider: write-only, replaceable and removable. */
 export function ProviderKey({ name, owner, has, can, save, clear }: ProviderKeyProps) {
   const [isOpen, setOpen] = useState(false)
   const [key, setKey] = useState('')

@@ -16,7 +16,7 @@ interface ProviderKeysProps {
   row: ComponentType<ProviderRowProps>
 }
 
-/** Keys for providers of models, one's own or everyone's. A key is written and never shown. */
+/** Write-only keys of model providers, of a user or of the app. */
 export function ProviderKeys({ title, note, row: Row }: ProviderKeysProps) {
   const { data, error } = useQuery(modelsQuery())
   if (error && !data) return <ProblemNotice error={error} />
@@ -32,5 +32,5 @@ export function ProviderKeys({ title, note, row: Row }: ProviderKeysProps) {
   )
 }
 
-/** A model in a sentence. */
+/** A model name inside a sentence. */
 export const ModelName = ({ model }: { model: string }) => <code className="font-mono text-[0.9em]">{model}</code>

@@ -12,7 +12,7 @@ const STDIO = {
   on: 'Any, as this server’s own user.',
 } as const
 
-/** What is set where the server is started: shown, so that one need not look there to know. */
+/** Read-only settings from the server's environment. */
 export function StartSettings() {
   const { data, error } = useQuery(startSettingsQuery())
   if (error && !data) return <ProblemNotice error={error} />
@@ -65,7 +65,7 @@ function Templates({ templates }: Pick<Settings, 'templates'>) {
   )
 }
 
-/** What the keys for everyone are for. */
+/** Models that app keys may be used for. */
 function Models({ model, models }: Pick<Settings, 'model' | 'models'>) {
   return (
     <>
@@ -83,7 +83,7 @@ function Models({ model, models }: Pick<Settings, 'model' | 'models'>) {
   )
 }
 
-/** Limits that are stored can only tighten these. */
+/** Stored limits can only be lower than these. */
 function Ceiling({ maxSteps, budget }: Settings['ceiling']) {
   return (
     <>

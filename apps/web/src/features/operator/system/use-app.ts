@@ -1,4 +1,4 @@
-/** What an operator can do. Each has what is shown read again. */
+/** Operator mutations; each refreshes the affected queries. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client } from '../../../lib/api.ts'
@@ -15,7 +15,7 @@ function useRefresh(...keys: string[][]) {
 
 interface SavingApp {
   json: ToolkitRecord
-  /** Whether it is stored as it was when the draft began. */
+  /** Whether the stored toolkit is still what the draft started with. */
   isSeen: (now: AppToolkit) => boolean
 }
 
@@ -54,7 +54,7 @@ export function useSwitchAppToolkit() {
   return useMutation({
     mutationFn: ({ toolkit, enabled }: { toolkit: AppToolkit; enabled: boolean }) =>
       answer(client.api.app.toolkits[':id'].$patch({ param: { id: toolkit.uscoId }, json: { enabled } })),
-    // The switch moves at once; the answer, or the list read again, has the last word.
+    // Optimistic update; the response or the refetched list replaces it.
     onMutate: ({ toolkit, enabled }) => {
       queryClient.setQueryData(appToolkitsQuery().queryKey, (old) =>
         old

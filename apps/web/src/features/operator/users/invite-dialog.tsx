@@ -10,7 +10,7 @@ import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/o
 import { LinkText } from './link-dialog.tsx'
 import { useInvite } from './use-users.ts'
 
-/** Makes a user, and shows the link by which they choose a password. */
+/** Creates a user and shows the invitation link. */
 export function InviteDialog({ onClose, onClosed }: { onClose: () => void; onClosed: () => void }) {
   const [email, setEmail] = useState('')
   const [name, setName] = useState('')

@@ -10,7 +10,7 @@ interface LinkDialogProps {
   onClosed: () => void
 }
 
-/** A link that is shown once: whoever has it chooses the password. */
+/** Shows a link once; its holder sets the password. */
 export function LinkDialog({ user, link, onClose, onClosed }: LinkDialogProps) {
   const isReset = user.methods.length > 0
   return (

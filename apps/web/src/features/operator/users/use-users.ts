@@ -1,4 +1,4 @@
-/** What an operator does to users. */
+/** User mutations of operators. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client } from '../../../lib/api.ts'

@@ -1,4 +1,4 @@
-/** A call as a command line that makes the same one. */
+/** Formats a call as a curl command. */
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
@@ -7,7 +7,7 @@ export interface CurlCall {
   toolkit: string
   tool: string
   arguments: unknown
-  /** Whether a key must come along. */
+  /** Whether the call needs an API key. */
   withKey: boolean
 }
 

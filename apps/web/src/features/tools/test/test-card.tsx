@@ -1,4 +1,4 @@
-/** One try: how it goes, what it waits for, and what it gave. */
+/** One test run: progress, requests and result. */
 import { useQuery } from '@tanstack/react-query'
 import {
   Ban,
@@ -28,7 +28,7 @@ interface CardProps {
   test: Try
   toolkit: Toolkit
   tries: TestHistory
-  /** Whether none was begun after it. */
+  /** Whether it is the latest test run. */
   isNewest: boolean
   onReuse: () => void
 }
@@ -46,12 +46,12 @@ export function TryCard({ test, toolkit, tries, isNewest, onReuse }: CardProps) 
   const running = isRunning(test)
   const card = useRef<HTMLElement>(null)
   const pendingApproval = test.status === 'asks' ? test.approval : undefined
-  // Nothing moves while there is something to click: only what was begun, and what it gave, comes to where it is seen.
+  // Scrolls only when a test run starts or ends, so that buttons do not move under the pointer.
   useEffect(() => {
     if (card.current && isNewest && running) toTop(card.current)
   }, [isNewest, running])
   useEffect(() => (card.current && isNewest && !running ? keepAtTop(card.current) : undefined), [isNewest, running])
-  // The question comes to who asked for the call.
+  // The approval card takes the focus.
   useEffect(() => {
     if (pendingApproval) document.getElementById(cardId(pendingApproval))?.focus()
   }, [pendingApproval])
@@ -114,7 +114,7 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
 
 const SETTLED_MS = 600
 
-/** At the top of what it scrolls in, until all of it is drawn. */
+/** Keeps the card at the top until its content is rendered. */
 function keepAtTop(card: HTMLElement): () => void {
   const watch = new ResizeObserver(() => toTop(card))
   watch.observe(card)
@@ -160,7 +160,7 @@ function ProgressBar({ progress: { progress, total, message } }: { progress: Pro
   )
 }
 
-/** What its server asks meanwhile, as often as it does. */
+/** Input requests of the server during the call. */
 function Inputs({ toolkit }: { toolkit: string }) {
   const { data } = useQuery(inputsQuery())
   return data?.filter((input) => input.toolkit === toolkit).map((input) => <InputCard key={input.id} input={input} />)

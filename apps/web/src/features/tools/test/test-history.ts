@@ -1,4 +1,4 @@
-/** Tries of tools, as they go: pure, so that what an event means is said in one place. */
+/** Reducer of test runs. */
 import type { Problem } from '../../../lib/api.ts'
 import type { Approval } from '../../approvals/queries.ts'
 import type { CallContent } from '../../results/content-view.tsx'
@@ -24,7 +24,7 @@ export interface Try {
   startedAt: number
   endedAt?: number
   callId?: string
-  /** Gives it up, while it runs. */
+  /** Cancels the running call. */
   stop?: () => void
   status: 'running' | 'asks' | 'ok' | 'tool-error' | 'failed' | 'cancelled'
   progress?: Progress
@@ -90,7 +90,7 @@ function afterEvent(test: Try, { event, data }: StreamEvent, at: number): Try {
   }
 }
 
-/** Problems of a call by their place in its arguments. */
+/** Problems by path inside the arguments. */
 export function argumentProblems(problem: CallProblem | undefined): { path: string; message: string }[] {
   return (problem?.errors ?? []).flatMap(({ path, message }) => {
     if (path === 'arguments') return [{ path: '(root)', message }]

@@ -1,4 +1,4 @@
-/** A try of a tool, as a person makes it: arguments by a form or as JSON, and what came of it, the newest first. */
+/** Test run of a tool: arguments as form or JSON, and results, newest first. */
 import { Play, RotateCcw } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { CopyButton } from '../../../ui/data/copy-button.tsx'
@@ -38,7 +38,7 @@ export function TryTool({ located, tries }: TryProps) {
     const found = checkArguments(tool.inputSchema, value ?? {})
     setProblems(found)
     if (found.length > 0 || !isReadable) {
-      // The first field that must be mended, once the form shows which it is.
+      // Focuses the first invalid field after the form has rendered it.
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
       return
     }

@@ -1,6 +1,6 @@
 /**
- * Runs a tool and follows it: progress, questions, the outcome. Who goes to another page gives nothing up: tries live as long as the
- * app does, and are there again when one comes back. A reload ends them, so it is asked about.
+ * Runs tools and follows their events. Test runs continue while the user visits other pages; a reload cancels them, so
+ * it asks first.
  */
 import { type QueryClient, queryOptions, skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -21,7 +21,7 @@ const LOST: CallProblem = {
   action: 'Look at Activity for what became of it, or run it again.',
 }
 
-/** Not under a topic: nobody reads it from the server. It goes with all that is known of a user when they sign out. */
+/** Local state without a live topic. Signing out clears it with the query client. */
 const triesQuery = () =>
   queryOptions<readonly Try[]>({
     queryKey: ['tries'],
@@ -57,7 +57,7 @@ function actionsOn(queryClient: QueryClient): Omit<TestHistory, 'tests'> {
     follow({ toolkit, tool, arguments: args }, controller.signal, (event) =>
       dispatch({ type: 'event', id, event, at: Date.now() }),
     )
-      // Whatever ended without an outcome was lost; one that has its own stays as it is.
+      // A stream that ends without an outcome is lost; a finished test run stays as it is.
       .then(() => dispatch({ type: 'failed', id, problem: LOST, at: Date.now() }))
       .catch((error: unknown) => {
         if (controller.signal.aborted) dispatch({ type: 'cancelled', id, at: Date.now() })
