@@ -20,7 +20,7 @@ const line = (minutesAgo: number, outcome: string, detail: Record<string, number
   callId: null,
   hash: '',
 })
-/** Audit log stub: entries within the range, newest first, in pages. */
+/** Lists the entries as the audit log does: within the range, newest first, in pages. */
 const logOf = (lines: AuditView[], pageSize = 1000) => ({
   list: async (
     _: object,
