@@ -146,7 +146,7 @@ it('local mode and an app with its own users load no sign-in code', () => {
       if (from.startsWith('.')) follow(join(dirname(file), from))
       else reached.add(from)
   }
-  for (const entry of ['app.ts', 'serve.ts', 'local.ts']) follow(join(import.meta.dirname, '..', entry))
+  for (const entry of ['http/app.ts', 'serve.ts', 'local.ts']) follow(join(import.meta.dirname, '..', entry))
   expect([...reached].filter((one) => one.startsWith('better-auth'))).toEqual([])
   expect([...reached]).toContain('hono/secure-headers')
 })

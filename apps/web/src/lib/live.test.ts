@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { COLLECTION_TOPICS, EVENT_TOPICS } from './live.ts'
 
-const source = (path: string) =>
-  readFile(new URL(`../../../../../packages/loadout/src/${path}`, import.meta.url), 'utf8')
+const source = (path: string) => readFile(new URL(`../../../../packages/loadout/src/${path}`, import.meta.url), 'utf8')
 
 // A page with an unknown event name would never update.
 it('the live updates listen only to existing collections', async () => {
