@@ -36,7 +36,7 @@ export async function withAttempts(
 ): Promise<NodeEnd | Suspended> {
   const { retry } = planned.node
   for (let attempt = 1; ; attempt++) {
-    const scope = { ...base, attempt, scope: attempt === 1 ? base.path : `${base.path}@${attempt}` }
+    const scope = { ...base, attempt, path: attempt === 1 ? base.path : `${base.path}@${attempt}` }
     const result = await deps.runOnce(planned, scope)
     if ('suspended' in result) return result
     if ('value' in result) return { status: 'completed', output: result.value }
