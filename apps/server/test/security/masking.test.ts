@@ -22,6 +22,9 @@ const SECRET = {
   DB_PASSWORD: 'correct-horse-battery',
   UNNAMED: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b',
 }
+/** A key that is a secret by its form alone, in an option that is none. */
+const OPTIONS = { OPTIONS: '--verbose --use ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R --level info' }
+const [, KEY_IN_OPTIONS = ''] = /--use (\S+)/.exec(OPTIONS.OPTIONS) ?? []
 /** A text that the words of other servers would destroy. */
 const TEXT = "open '/data/information-error.txt': pass overwrite=true to read_neo4j_cypher"
 
@@ -32,7 +35,7 @@ const record = (name: string, env: object) => ({ name, command: process.execPath
 beforeAll(async () => {
   app = appOfUsers({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
   ann = app.as('ann')
-  await ann('POST /api/mcp', record('kit', { ...ORDINARY, ...SECRET }))
+  await ann('POST /api/mcp', record('kit', { ...ORDINARY, ...SECRET, ...OPTIONS }))
   await ann('POST /api/mcp', record('other', { OTHER_TOKEN: 'overwrite-overwrite', MODE: 'cypher' }))
   await ann('POST /api/tools/other/say/call', { arguments: {} })
 })
@@ -50,6 +53,7 @@ function expectMasked(shown: unknown, text = TEXT): void {
     expect(told, name).toContain(`${name}=<•••>`)
     expect(told, name).not.toContain(value)
   }
+  expect(told).not.toContain(KEY_IN_OPTIONS)
 }
 
 describe('server output about its environment', () => {
@@ -67,6 +71,29 @@ describe('server output about its environment', () => {
       'started with',
     )
     expectMasked(lines.find(({ source }) => source === 'log'))
+  })
+
+  it.each(['ok', 'tool-error', 'error'])('masks a key of an option without the words around it: %s', async (how) => {
+    const text = `used ${KEY_IN_OPTIONS} at level info`
+    const { body } = await ann('POST /api/tools/kit/say/call', { arguments: { how, text } })
+    expect(JSON.stringify(body)).toContain('used ••• at level info')
+    expect(JSON.stringify(body)).not.toContain(KEY_IN_OPTIONS)
+  })
+
+  it.each([
+    ['a list of resources', 'GET /api/mcp/kit/resources'],
+    ['a list of templates', 'GET /api/mcp/kit/resources/templates'],
+    ['a resource', 'GET /api/mcp/kit/resources/read?uri=text%3A%2F%2Fone'],
+    ['a list of prompts', 'GET /api/mcp/kit/prompts'],
+    ['a prompt', 'POST /api/mcp/kit/prompts/one', { arguments: {} }],
+    [
+      'a suggestion',
+      'POST /api/mcp/kit/complete',
+      { ref: { prompt: 'one' }, argument: { name: 'a', value: '' }, arguments: {} },
+    ],
+  ] as const)('masks keys and keeps ordinary words in %s', async (_, route, sent?: object) => {
+    const { body } = await ann(route, sent)
+    expectMasked(body, 'DEBUG=<true>')
   })
 
   it('masks keys and keeps ordinary words in the arguments of the audit log', async () => {

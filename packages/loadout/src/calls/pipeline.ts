@@ -4,7 +4,7 @@
  */
 import type { CallAudit } from '../audit/call-audit.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { ToolkitSecrets } from '../connections/known-secrets.ts'
+import type { MaskValue } from '../connections/mask-values.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
 import type { ToolUsage } from '../search/usage/tool-usage.ts'
@@ -52,7 +52,7 @@ export interface PipelineDeps {
   limits: LimitDeps
   results: Results
   app: AppConfigStore
-  secrets: ToolkitSecrets
+  mask: MaskValue
   execute: ExecuteDeps
 }
 
@@ -79,7 +79,7 @@ export function createPipeline(deps: PipelineDeps): CallPipeline {
     stage('decision', ['call', 'restart', 'preview'], withDecision(deps.decision)),
     stage('limits', ['call', 'restart', 'built-in', 'program'], withLimits(deps.limits)),
     stage('results', ['call', 'restart', 'program'], withResults({ results, app })),
-    stage('mask', ['call', 'restart'], withMaskedResults(deps.secrets)),
+    stage('mask', ['call', 'restart'], withMaskedResults(deps.mask)),
     stage('output', ['call', 'restart'], withOutput()),
     stage('intent', ['call', 'restart', 'built-in', 'program'], withIntent(audit)),
   ]

@@ -1,7 +1,8 @@
-/** Resources, prompts and skills: read from the server on request, over the same connections. Nothing of them is stored. */
+/** Resources, prompts and skills: read from the server on request, over the same connections. Secrets are masked; nothing is stored. */
 import { UriTemplate } from '@modelcontextprotocol/client'
 import type { Completion, CompletionRequest, Connection, ListKind, SkillAddress } from '../connections/connection.ts'
 import type { Connector } from '../connections/connector.ts'
+import type { MaskValue } from '../connections/mask-values.ts'
 import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Registry } from '../toolkits/registry.ts'
@@ -55,7 +56,13 @@ type WithoutServer<T> = (toolkit: string) => T
 const WAIT = { timeoutMs: 30_000, totalMs: 60_000 }
 const NO_SUGGESTIONS: Completion = { values: [] }
 
-export function createResources(deps: { registry: Pick<Registry, 'find'>; connector: Connector }): {
+export interface ResourceDeps {
+  registry: Pick<Registry, 'find'>
+  connector: Connector
+  mask: MaskValue
+}
+
+export function createResources({ registry, connector, mask }: ResourceDeps): {
   resources: Resources
   prompts: Prompts
   skills: Skills
@@ -65,9 +72,9 @@ export function createResources(deps: { registry: Pick<Registry, 'find'>; connec
     work: (connection: Connection) => Promise<T>,
     withoutServer: WithoutServer<T>,
   ): Promise<T> {
-    const stored = assertEnabled(await deps.registry.find(userId, toolkit))
+    const stored = assertEnabled(await registry.find(userId, toolkit))
     if (stored.toolkit.server.type === 'custom') return withoutServer(toolkit)
-    return deps.connector.use(stored, userId, { repeatable: true, work })
+    return mask(stored, userId, await connector.use(stored, userId, { repeatable: true, work }))
   }
   const list = (kind: ListKind) => (userId: string, toolkit: string) =>
     use<JsonObject[]>({ userId, toolkit }, (connection) => listed(connection, kind), none)

@@ -25,6 +25,7 @@ import { declareTool, type ToolDeclaration } from '../code-mode/declarations/dec
 import { type Connections, createConnections } from '../connections/connections.ts'
 import { type Connector, createConnector } from '../connections/connector.ts'
 import { createToolkitSecrets } from '../connections/known-secrets.ts'
+import { createMaskValue } from '../connections/mask-values.ts'
 import { webDrivers } from '../connections/web-drivers.ts'
 import { resolveKeyRing } from '../credentials/aes-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from '../credentials/credential-store.ts'
@@ -251,6 +252,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
   // The audit log, and the secrets that it redacts.
   const secrets = createToolkitSecrets(openSecrets, (stored, userId) => oauth.secretsOf(stored, userId))
   events.on('toolkit-removed', ({ uscoId }) => secrets.forget(uscoId))
+  const mask = createMaskValue(secrets)
   const audit = createAudit({
     ...options.audit,
     storage,
@@ -328,7 +330,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     limits: { app, budgets, concurrency, preferences, threads },
     results,
     app,
-    secrets,
+    mask,
     execute: {
       connector,
       app,
@@ -497,7 +499,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     declaration: (scope, ref) => declareTool({ loadouts, runsPrograms: options.executor !== undefined }, scope, ref),
     connections: createConnections(connector),
     imports: createImports(registry),
-    ...createResources({ registry, connector }),
+    ...createResources({ registry, connector, mask }),
     signIns: createSignIns({
       signIns: oauth,
       registry,

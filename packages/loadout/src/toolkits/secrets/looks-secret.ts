@@ -83,6 +83,12 @@ export function looksSecret(value: string): boolean {
 const isKeyForm = (word: string) => KEY_FORMS.some((form) => form.test(word))
 const hasKeyForm = (text: string) => text.split(BETWEEN_WORDS).some(isKeyForm)
 
+/** The words of a text that are keys by their form. */
+export function keyFormsIn(value: string): string[] {
+  const text = value.slice(0, MAX_LENGTH)
+  return KEY_PREFIX.test(text) ? (text.match(WORD) ?? []).filter(isKeyForm) : []
+}
+
 /** Masks each word that has the form of a key. A commit hash or an id in a log stays readable. */
 export function maskKeyForms(text: string, mask: string): string {
   const withoutPrivateKeys = text.includes(PRIVATE_KEY) ? text.replace(PRIVATE_KEYS, mask) : text

@@ -49,6 +49,15 @@ describe('secretValues', () => {
     expect(secretValues({ 'env.WEBHOOK': hook })).toEqual(['a1B2c3D4e5F6g7H8i9J0k1L2'])
   })
 
+  it.each([
+    ['env.OPTIONS', `--verbose --token=${KEY} --level info`],
+    ['env.START_URL', `https://example.com/start#next=1;${KEY}`],
+    ['headers.X-Note', `uses ${KEY}, as agreed`],
+    ['args.0', `Authorization: Bearer ${KEY}`],
+  ])('includes the key by itself that %s has among other words', (field, value) =>
+    expect(secretValues({ [field]: value })).toContain(KEY),
+  )
+
   it('takes only the secret fields out of JSON and of a connection string', () => {
     const account = { type: 'service_account', project_id: 'my-project', private_key: 'abcdEFGH1234', retries: 3 }
     expect(secretValues({ 'env.ACCOUNT': JSON.stringify(account) })).toEqual(['abcdEFGH1234'])

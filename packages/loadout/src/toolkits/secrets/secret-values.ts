@@ -5,7 +5,7 @@
  * unless their field is declared secret.
  */
 import type { Server } from '../../schema/toolkit/server.ts'
-import { isSecretName, isStrong, looksSecret } from './looks-secret.ts'
+import { isSecretName, isStrong, keyFormsIn, looksSecret } from './looks-secret.ts'
 import { maskUrl, PLACEHOLDER } from './url-secrets.ts'
 
 const NAMED = /^(?:env|headers|values)\.(.+)$/s
@@ -43,7 +43,9 @@ function secretsIn(field: string, value: string): string[] {
   if (DECLARED.test(path)) return value.length >= MIN_DECLARED_LENGTH ? [value] : []
   const name = NAMED.exec(path)?.[1]
   // An argument, URL part or sign-in header was extracted because it looked like a secret.
-  return valueSecrets(value, name === undefined || isSecretName(name), 0)
+  const named = valueSecrets(value, name === undefined || isSecretName(name), 0)
+  // A key inside an option or a sentence is a secret without its neighbors, too.
+  return [...named, ...keyFormsIn(value)]
 }
 
 function valueSecrets(value: string, isNamed: boolean, depth: number): string[] {
