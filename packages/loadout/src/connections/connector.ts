@@ -7,6 +7,7 @@ import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
+import type { RememberedEra } from '../schema/toolkit/catalog.ts'
 import type { RemoteServer } from '../schema/toolkit/server.ts'
 import type { ToolkitState } from '../schema/toolkit/toolkit.ts'
 import type { ConnectionCounts } from '../telemetry/counters.ts'
@@ -248,15 +249,23 @@ class LiveConnector implements Connector {
       }
       const connection = await drivers.open(target, hooks, tier)
       this.#eras.connected(stored, connection)
+      await this.#saveEra(stored)
       if (this.#eras.isLegacy(stored)) log.add({ at: new Date(), ...FELL_BACK })
       this.#secrets.set(connection, ownSecrets)
       this.#outputs.begin(id, { connection, secrets: currentSecrets, log })
       return connection
     } catch (error) {
-      // The cached era may be wrong.
-      this.#eras.failed(stored)
+      // The remembered era may be wrong.
+      this.#eras.failed(stored, error)
+      await this.#saveEra(stored)
       throw redactSecrets(asCredentialsRefused(error, stored), currentSecrets())
     }
+  }
+
+  /** A connection is worth more than what is remembered of it. */
+  async #saveEra(stored: StoredToolkit): Promise<void> {
+    const era = this.#eras.unsaved(stored)
+    if (era !== undefined) await this.#deps.saveEra?.(stored, era).catch(() => {})
   }
 
   async #attempt<T>(
@@ -348,6 +357,8 @@ export interface ConnectorDeps {
   ): Promise<ElicitationResult>
   /** Called when the server reports changed tools. */
   onToolsChanged(stored: StoredToolkit, userId: string): void
+  /** Stores the older era that a server is spoken to in, or that there is none. @default kept in this process */
+  saveEra?(stored: StoredToolkit, era: RememberedEra | null): Promise<void>
   /** @default the telemetry that the app registered, if any */
   telemetry?: Telemetry
   pool?: Omit<PoolOptions, 'onChange'>

@@ -26,6 +26,7 @@ import { type Connections, createConnections } from '../connections/connections.
 import { type Connector, createConnector } from '../connections/connector.ts'
 import { createToolkitSecrets } from '../connections/known-secrets.ts'
 import { createMaskValue } from '../connections/mask-values.ts'
+import { storeEra } from '../connections/session/eras.ts'
 import { webDrivers } from '../connections/web-drivers.ts'
 import { resolveKeyRing } from '../credentials/aes-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from '../credentials/credential-store.ts'
@@ -237,6 +238,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     secrets: openSecrets,
     auth: (stored, userId, server) => oauth.authFor(stored, userId, server),
     tokens: (stored, userId) => oauth.secretsOf(stored, userId),
+    saveEra: (stored, era) => storeEra(storage, stored, era),
     onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
   })
   const catalog: Catalog = createCatalog({

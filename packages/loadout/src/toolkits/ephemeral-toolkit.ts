@@ -38,6 +38,7 @@ export async function createEphemeralToolkit(toolkit: Toolkit, options: Ephemera
     introspectionReason: null,
     introspectedAt: null,
     binding: '',
+    eraJson: null,
     createdAt: EPOCH,
     updatedAt: EPOCH,
   }

@@ -162,7 +162,7 @@ async function store(
         set: { ...columns, ...(isOtherServer ? UNDISCOVERED : {}), updatedAt: now },
         ...(unchangedSince ? { where: { updatedAt: unchangedSince } } : {}),
       })
-    : await insertConfig(tx, { uscoId, userId: owner, ...columns, createdAt: now, updatedAt: now })
+    : await insertConfig(tx, { uscoId, userId: owner, ...columns, eraJson: null, createdAt: now, updatedAt: now })
   if (!row) throw unchangedSince ? changedSince() : notFound(uscoId)
   const unused = storedFields.filter((field) => !taken.retained.includes(field) && !isSignIn(field))
   await secrets.clear(tx, credentialOwner, unused)

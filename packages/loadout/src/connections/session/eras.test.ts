@@ -1,7 +1,9 @@
 /** Servers that need the older era, or habits that the new one has no word for (R5, G1, G2, G3, G6). */
 import { describe, expect, it } from 'vitest'
-import { imitated, type World } from '../../../test/fixtures/imitated.ts'
+import { type Heard, imitated, type World } from '../../../test/fixtures/imitated.ts'
 import type { CallOutcome } from '../../calls/call.ts'
+import { memory } from '../../storage/memory.ts'
+import type { Storage } from '../../storage/storage.ts'
 import { Eras } from './eras.ts'
 
 const textOf = (outcome: CallOutcome) =>
@@ -74,6 +76,88 @@ describe('what is remembered of a server', () => {
     eras.fallBack(stored, modern)
     eras.connected(stored, { verdict: { era: 'modern', discover: {} }, info: modern })
     expect(eras.resolve(stored)).toEqual({ verdict: { era: 'modern', discover: {} } })
+  })
+})
+
+describe('what is remembered of a server in the storage', () => {
+  /** A host whose storage outlives it. */
+  const hostOn = (storage: Storage): World => {
+    const { name } = storage
+    const shared: Storage = {
+      name,
+      transaction: (access, work) => storage.transaction(access, work),
+      watch: (listener) => storage.watch(listener),
+      ready: () => storage.ready(),
+      close: async () => {},
+    }
+    return imitated({}, { storage: shared })
+  }
+  async function connect(storage: Storage, work: (world: World) => Promise<void>): Promise<void> {
+    await using world = hostOn(storage)
+    await work(world)
+  }
+  const probes = (server: Heard) => server.methods().filter((method) => method === 'server/discover').length
+  const again = (world: World, name: string) => world.introspect(name).then(() => erasOf(world))
+
+  it('is the older era after a restart, without another probe', async () => {
+    const storage = memory()
+    await using first = hostOn(storage)
+    const server = await first.add('old', { era: 'legacy' })
+    expect(await again(first, 'old')).toEqual(['legacy'])
+    expect(probes(server)).toBe(1)
+    await connect(storage, async (world) => {
+      expect(await again(world, 'old')).toEqual(['legacy'])
+      expect(server.starts()).toBe(2)
+      expect(probes(server)).toBe(1)
+    })
+  })
+
+  it('is why the older era is spoken: a server that needs a back-channel is asked in it after a restart', async () => {
+    const storage = memory()
+    await using first = hostOn(storage)
+    const server = await first.add('asker', { elicits: true })
+    await first.introspect('asker')
+    const { outcome } = first.call('asker', 'echo')
+    await answering(first)
+    await outcome
+    const before = probes(server)
+    await connect(storage, async (world) => {
+      const call = world.call('asker', 'book')
+      await answering(world)
+      expect(textOf(await call.outcome)).toContain('Monday')
+      expect(probes(server)).toBe(before)
+      const stored = await world.host.toolkits.find('ann', 'asker')
+      expect(JSON.stringify(world.host.connections.outputOf(stored, 'ann').lines)).toContain('back-channel')
+    })
+  })
+
+  it('is forgotten with a changed record', async () => {
+    const storage = memory()
+    await using first = hostOn(storage)
+    const server = await first.add('old', { era: 'legacy' })
+    await first.introspect('old')
+    await first.host.toolkits.update('old', { timeouts: { callMs: 50_000 } }, first.owner)
+    await connect(storage, async (world) => {
+      await world.introspect('old')
+      expect(probes(server)).toBe(2)
+    })
+  })
+
+  it('is forgotten with another version of the server, which is probed at the next connection', async () => {
+    const storage = memory()
+    await using first = hostOn(storage)
+    const server = await first.add('old', { era: 'legacy' })
+    await first.introspect('old')
+    server.release('2')
+    for (const [starts, probed] of [
+      [2, 1],
+      [3, 2],
+      [4, 2],
+    ] as const)
+      await connect(storage, async (world) => {
+        await world.introspect('old')
+        expect([server.starts(), probes(server)]).toEqual([starts, probed])
+      })
   })
 })
 

@@ -5,6 +5,9 @@
 import { ProtocolError } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import { HostError } from '../../errors.ts'
+import { APP_OWNER } from '../../schema/ids.ts'
+import { type RememberedEra, rememberedEra } from '../../schema/toolkit/catalog.ts'
+import type { Storage } from '../../storage/storage.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 import type { ConnectionTarget, EraVerdict, ServerInfo, ToolResult } from '../connection.ts'
 import { fingerprintOf } from '../connection-key.ts'
@@ -57,15 +60,23 @@ export function otherEraOnly(error: unknown, only: EraVerdict['era']): unknown {
   })
 }
 
-/** Eras by server: the negotiated one, and servers that need the older era with the version that showed it. */
+type Fallback = Omit<RememberedEra, 'recordAt'>
+
+/**
+ * Eras by server: what negotiation found, and which servers are spoken to in the older one, each with the version that showed
+ * it. The older era is kept with the record, so that a restart and other processes do not probe again.
+ */
 export class Eras {
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
-  readonly #legacy = new LRUCache<string, { version: string }>({ max: REMEMBERED })
+  /** `none`: what the record remembers no longer holds; `unsure`: it is probed again, and stays stored until then. */
+  readonly #legacy = new LRUCache<string, Fallback | 'none' | 'unsure'>({ max: REMEMBERED })
+  readonly #saved = new LRUCache<string, string>({ max: REMEMBERED })
 
   /** Connect options: the record's era, otherwise the cached one. */
   resolve(stored: StoredToolkit): Pick<ConnectionTarget, 'verdict' | 'only'> {
     const { protocol = 'auto' } = stored.toolkit
-    const verdict = this.isLegacy(stored) ? { era: 'legacy' as const } : this.#verdicts.get(fingerprintOf(stored))
+    const fallback = protocol === 'auto' ? this.#fallbackOf(stored) : undefined
+    const verdict = fallback ? legacyVerdict(fallback) : this.#verdicts.get(fingerprintOf(stored))
     if (protocol === 'auto') return { verdict }
     if (protocol === 'modern') return { only: protocol, verdict: verdict?.era === 'modern' ? verdict : undefined }
     return { only: protocol, verdict: verdict?.era === 'legacy' ? verdict : { era: 'legacy' } }
@@ -73,37 +84,94 @@ export class Eras {
 
   /** Whether a call showed that the server needs a back-channel. */
   isLegacy(stored: StoredToolkit): boolean {
-    return (stored.toolkit.protocol ?? 'auto') === 'auto' && this.#legacy.has(fingerprintOf(stored))
+    return isAuto(stored) && this.#fallbackOf(stored)?.cause === 'back-channel'
   }
 
   connected(stored: StoredToolkit, { verdict, info }: { verdict: EraVerdict; info: ServerInfo }): void {
     const key = fingerprintOf(stored)
-    this.#verdicts.set(key, verdict)
-    const fallback = this.#legacy.get(key)
-    if (!fallback) return
     const { version = '' } = info
-    const isOther = fallback.version !== '' && version !== '' && fallback.version !== version
-    // Another version may not need it; a server that refuses the older era cannot use it.
-    if (isOther || verdict.era === 'modern') this.#legacy.delete(key)
-    else this.#legacy.set(key, { version: version || fallback.version })
+    const fallback = this.#fallbackOf(stored)
+    const isOther = fallback !== undefined && isOtherVersion(fallback.version, version)
+    this.#verdicts.set(key, verdict)
+    // Another version may do without; one that refuses the older era has no other.
+    if (isOther || verdict.era === 'modern') {
+      this.#legacy.set(key, 'none')
+      if (isOther) this.#verdicts.delete(key)
+    } else if (isAuto(stored)) this.#legacy.set(key, this.#next(stored, { verdict, version }))
+  }
+
+  #next(
+    stored: StoredToolkit,
+    { verdict, version }: { verdict: Extract<EraVerdict, { era: 'legacy' }>; version: string },
+  ): Fallback {
+    const before = this.#fallbackOf(stored) ?? rememberedIn(stored)
+    const cause = before && !isOtherVersion(before.version, version) ? before.cause : 'negotiated'
+    const { transport } = verdict
+    return { version: version || (before?.version ?? ''), cause, ...(transport === undefined ? {} : { transport }) }
   }
 
   forget(stored: StoredToolkit): void {
     this.#verdicts.delete(fingerprintOf(stored))
   }
 
-  /** The connection failed in the cached era. */
-  failed(stored: StoredToolkit): void {
+  /** The connection failed in the era that was remembered. A server that was only away may still need a back-channel. */
+  failed(stored: StoredToolkit, error: unknown): void {
     this.forget(stored)
-    this.#legacy.delete(fingerprintOf(stored))
+    if (isProtocolFailure(error)) this.#legacy.set(fingerprintOf(stored), 'none')
+    else if (!this.isLegacy(stored)) this.#legacy.set(fingerprintOf(stored), 'unsure')
   }
 
   /** Whether the next connection uses the older era; false if the record sets the era or it is already in use. */
   fallBack(stored: StoredToolkit, { era, version = '' }: ServerInfo): boolean {
-    if ((stored.toolkit.protocol ?? 'auto') !== 'auto' || era === 'legacy') return false
-    this.#legacy.set(fingerprintOf(stored), { version })
+    if (!isAuto(stored) || era === 'legacy') return false
+    this.#legacy.set(fingerprintOf(stored), { version, cause: 'back-channel' })
     return true
   }
+
+  /** What is to be stored with the record now, null where nothing is; undefined where it is stored already. */
+  unsaved(stored: StoredToolkit): RememberedEra | null | undefined {
+    const key = fingerprintOf(stored)
+    const known = this.#legacy.get(key)
+    if (stored.ephemeral || known === undefined || known === 'unsure' || !isAuto(stored)) return undefined
+    const era = known === 'none' ? null : { recordAt: stored.row.updatedAt.getTime(), ...known }
+    const text = JSON.stringify(era)
+    const before = this.#saved.get(key) ?? JSON.stringify(stored.row.eraJson ? rememberedIn(stored) : null)
+    this.#saved.set(key, text)
+    return text === before ? undefined : era
+  }
+
+  #fallbackOf(stored: StoredToolkit): Fallback | undefined {
+    const known = this.#legacy.get(fingerprintOf(stored))
+    return known === 'none' || known === 'unsure' ? undefined : (known ?? rememberedIn(stored))
+  }
+}
+
+const isAuto = ({ toolkit }: StoredToolkit) => (toolkit.protocol ?? 'auto') === 'auto'
+
+const isOtherVersion = (before: string, now: string) => before !== '' && now !== '' && before !== now
+
+const legacyVerdict = ({ transport }: Fallback): EraVerdict => ({
+  era: 'legacy',
+  ...(transport === undefined ? {} : { transport }),
+})
+
+/** A changed record has forgotten its era. */
+function rememberedIn({ row }: StoredToolkit): RememberedEra | undefined {
+  const era = row.eraJson ? rememberedEra.safeParse(row.eraJson).data : undefined
+  return era?.recordAt === row.updatedAt.getTime() ? era : undefined
+}
+
+const isProtocolFailure = (error: unknown) =>
+  error instanceof ProtocolError ||
+  (HostError.is(error) && (error.code === 'protocol-error' || error.cause instanceof ProtocolError))
+
+/** Stores an era with its record, unless the record was changed meanwhile. */
+export async function storeEra(storage: Storage, stored: StoredToolkit, era: RememberedEra | null): Promise<void> {
+  const { userId, uscoId, row } = stored
+  const caller = userId === APP_OWNER ? 'app-config' : 'introspection'
+  await storage.transaction({ caller, userId }, (tx) =>
+    tx.update('userServerConfigs', uscoId, { set: { eraJson: era }, where: { updatedAt: row.updatedAt } }),
+  )
 }
 
 /** Error for a call that is not repeated, because it may have had effects or the record sets the era. */

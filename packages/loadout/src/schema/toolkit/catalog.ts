@@ -4,6 +4,17 @@ import { jsonObject, objectSchema } from '../json.ts'
 import { configType } from './server.ts'
 import { toolIcon } from './tool.ts'
 
+/** The older era that `protocol: "auto"` fell back to, for one version of a record and of its server. */
+export const rememberedEra = z.object({
+  /** When the record was changed last, in ms. */
+  recordAt: z.number(),
+  version: z.string(),
+  /** What showed it: the negotiation, or a call that needed a back-channel. */
+  cause: z.enum(['negotiated', 'back-channel']),
+  transport: z.enum(['http', 'sse']).optional(),
+})
+export type RememberedEra = z.infer<typeof rememberedEra>
+
 export const introspectionStatus = z.enum(['pending', 'success', 'error'])
 
 /** A stored toolkit, with the names of source 003. `slug` is the toolkit id; secrets are placeholders. */
@@ -22,6 +33,8 @@ export const userServerConfigRow = z.strictObject({
   introspectedAt: z.date().nullable(),
   /** Changes with the server, auth or overrides, and with nothing else. Grants apply to one binding. */
   binding: z.string(),
+  /** `RememberedEra`; checked where it is read. A browser may hold rows of a version without this field. */
+  eraJson: jsonObject.nullable().default(null),
   createdAt: z.date(),
   updatedAt: z.date(),
 })

@@ -22,6 +22,7 @@ export const userServerConfigs = mcp.table(
     introspectionReason: text('introspection_reason'),
     introspectedAt: at('introspected_at'),
     binding: text('binding').notNull().default(''),
+    eraJson: object('era_json'),
     createdAt: created(),
     updatedAt: updated(),
   },

@@ -20,6 +20,7 @@ export function configRow(userId: string, overrides: Partial<Row<'userServerConf
     introspectionReason: null,
     introspectedAt: null,
     binding: newId('binding'),
+    eraJson: null,
     createdAt: now(),
     updatedAt: now(),
     ...overrides,

@@ -1,0 +1,1 @@
+ALTER TABLE "mcp"."user_server_configs" ADD COLUMN "era_json" jsonb;
