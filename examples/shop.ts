@@ -1,41 +1,39 @@
-/** The shop of these stories: a host with a few tools of it, and the calls that a scripted model makes. */
-import { rule } from '@loadout/core'
-import { createServices, type HostServices } from '@loadout/core/services'
+/** A host with the tools of a shop, and the calls that a scripted model makes. */
+import { createHost, type DefinedTool, defineTool, type Host, rule } from '@loadout/core'
+import { z } from 'zod'
 
-const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
 const ORDERS = [
-  { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
-  {
+  defineTool({ name: 'orders', description: 'Lists orders.', execute: () => ['a-1', 'b-2'] }),
+  defineTool({
     name: 'refund',
     description: 'Gives the money of an order back.',
-    inputSchema: order,
-    execute: ({ order: id }: { order: string }) => `${id} is paid back.`,
-  },
+    inputSchema: z.object({ order: z.string() }),
+    execute: ({ order }) => `${order} is paid back.`,
+  }),
 ]
 const SALES = [
-  {
+  defineTool({
     name: 'sales',
     description: 'The sales of a region.',
-    inputSchema: { type: 'object' },
     outputSchema: { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] },
-    execute: ({ region }: { region: string }) => ({ total: region === 'west' ? 3 : 2 }),
-  },
+    execute: ({ region }) => ({ total: region === 'west' ? 3 : 2 }),
+  }),
 ]
 
-/** `ask`: what a person must allow first. */
+/** `ask`: tools that a person must allow first. */
 export async function openShop({
   tools = ORDERS,
   ask = [],
 }: {
-  tools?: object[]
+  tools?: DefinedTool[]
   ask?: string[]
-} = {}): Promise<HostServices> {
-  const host = createServices({ policy: [...ask.map((ref) => rule(ref, 'ask')), rule('*', 'allow')] })
-  await host.toolkits.register({ name: 'shop', tools }, { tier: 'app' })
+} = {}): Promise<Host> {
+  const host = createHost({ policy: { rules: [...ask.map((ref) => rule(ref, 'ask')), rule('*', 'allow')] } })
+  await host.toolkits.add({ name: 'shop', tools })
   return host
 }
 
 export const openSales = () => openShop({ tools: SALES })
 
-/** What a program asks of it. */
+/** A call of a scripted program. */
 export const sales = (region: string) => ({ name: 'mcp_shop_sales', arguments: { region } })

@@ -23,18 +23,18 @@ it('the built library installs and runs', () => {
       symlinkSync(join(ROOT, 'node_modules', dependency), join(modules, dependency))
     writeFileSync(
       join(folder, 'use.mjs'),
-      `import { masterKeyRing } from '@loadout/core'
-import { createServices } from '@loadout/core/services'
+      `import { createHost, masterKeyRing } from '@loadout/core'
        import { withExecutionContext, wordVectors } from '@loadout/core/node'
        import { pglite } from '@loadout/core/storage/pglite'
        import { storageSuite } from '@loadout/core/testing'
        const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
-       const host = createServices({ storage: pglite(), keyRing: () => masterKeyRing(key), search: { vectors: wordVectors } })
-       await host.toolkits.register({ name: 'Files', command: 'npx', env: { T: 's' } }, { tier: 'user', userId: 'ann' })
-       const [{ toolkit }] = await host.toolkits.list('ann')
-       const { strategy } = await host.search({ userId: 'ann' }, 'files')
+       const host = createHost({ storage: pglite(), keyRing: () => masterKeyRing(key), search: { vectors: wordVectors } })
+       const ann = host.user('ann')
+       await ann.toolkits.add({ name: 'Files', command: 'npx', env: { T: 's' } })
+       const [{ id }] = await ann.toolkits.list()
+       const { strategy } = await ann.search('files')
        await host.close()
-       console.log(toolkit.id, strategy, storageSuite(() => {}).length > 20, withExecutionContext.length)`,
+       console.log(id, strategy, storageSuite(() => {}).length > 20, withExecutionContext.length)`,
     )
     const used = spawnSync(process.execPath, ['use.mjs'], { cwd: folder, encoding: 'utf8' })
     expect([used.stdout.trim(), used.stderr]).toEqual(['files hybrid true 2', ''])

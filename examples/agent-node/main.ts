@@ -1,4 +1,4 @@
-/** Agents in workflows within a budget, on the models that the app pays for. A scripted model stands in for the real one. */
+/** Agent nodes of workflows within a token budget, on models that the app pays for. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { defineTool } from '@loadout/core'
 import { startModelServer } from '@loadout/core/testing'
@@ -9,33 +9,33 @@ const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
 const tools = [defineTool({ name: 'orders', description: 'Lists orders.', execute: () => ['a-1', 'b-2'] })]
 
 //#region example
-import { rule } from '@loadout/core'
+import { createHost, type Host, rule } from '@loadout/core'
 import { createModels, nodeAgent } from '@loadout/core/agents'
-import { createServices, type HostServices } from '@loadout/core/services'
 
-// The models are the host's: they are asked for once it is there.
-const agent = nodeAgent({ models: { open: (...given) => models.open(...given) } })
-await using host: HostServices = createServices({ agent, tools, policy: [rule('*', 'allow')] })
+// The models belong to the host, so the agent opens them after the host exists.
+const agent = nodeAgent({ models: { open: (...args) => models.open(...args) } })
+await using host: Host = createHost({ agent, toolkits: { tools }, policy: { rules: [rule('*', 'allow')] } })
 const models = createModels({
-  ...host,
+  host,
   baseUrls,
   keys: { anthropic: 'sk-of-the-app' },
   model: 'anthropic:claude-sonnet-4-5',
-  appModels: ['anthropic:claude-haiku-*'], // what the app's key is for beside it
-  ceiling: { maxSteps: 20, budget: 50_000 }, // of each answer, whoever asks for how much
+  appModels: ['anthropic:claude-haiku-*'], // more models that the app's key is for
+  ceiling: { maxSteps: 20, budget: 50_000 }, // upper limits per answer
 })
+const ann = host.user('ann')
 
-const report = (more: object) => ({
+const report = (options: { budget?: number; model?: string }) => ({
   name: 'report',
-  nodes: [{ id: 'sum', type: 'agent', prompt: 'Sum the orders up.', tools: ['app.orders'], ...more }],
+  nodes: [{ id: 'sum', type: 'agent' as const, prompt: 'Sum the orders up.', tools: ['app.orders'], ...options }],
 })
-const spent = await host.workflows.run('ann', { definition: report({ budget: 1000 }) })
-const ahead = await host.workflows.check('ann', { definition: report({ model: 'anthropic:claude-opus-5-5' }) })
+const run = await ann.workflows.run(report({ budget: 1000 })) // fails: the budget is too small
+const preflight = await ann.workflows.check(report({ model: 'anthropic:claude-opus-5-5' }))
 //#endregion
 await server.close()
 assert.equal(server.requests.length, 3)
 assert.deepEqual(
-  [spent.status, spent.error?.message, spent.error?.action],
+  [run.status, run.error?.message, run.error?.action],
   [
     'failed',
     "Node 'sum' failed: The agent of 'sum' used its budget of 1000 tokens before it had an answer.",
@@ -43,7 +43,7 @@ assert.deepEqual(
   ],
 )
 assert.deepEqual(
-  ahead.problems.map(({ node, message }) => [node, message]),
+  preflight.problems.map(({ node, message }) => [node, message]),
   [
     [
       'sum',

@@ -1,4 +1,4 @@
-/** An agent with a user's own key and the tools of a thread. A scripted model stands in for the real one. */
+/** An agent with a user's own model key and the tools of a thread. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { startModelServer } from '@loadout/core/testing'
 import { openShop } from '../shop.ts'
@@ -14,16 +14,17 @@ await using host = await openShop({ ask: ['shop.refund'] })
 //#region example
 import { agent, createModels } from '@loadout/core/agents'
 
-const models = createModels({ ...host, model: 'anthropic:claude-opus-5-5', baseUrls })
-await models.saveKey('ann', 'anthropic', 'sk-of-ann') // in the credential store; used before the app's
+const ann = host.user('ann')
+const models = createModels({ host, model: 'anthropic:claude-opus-5-5', baseUrls })
+await models.saveKey('ann', 'anthropic', 'sk-of-ann') // encrypted; used before the app's key
 
 const { output, usage, stopped } = await agent({
   ...(await models.open('ann')),
-  tools: host.thread({ userId: 'ann', threadId: 'support' }),
+  tools: ann.thread('support'),
   prompt: 'Refund the first order.',
   maxSteps: 8,
-  budget: 50_000, // tokens, of all steps
-  onPending: (_, approval) => host.approvals.answer('ann', approval.id, { decision: 'allow' }),
+  budget: 50_000, // tokens of all steps
+  onPending: (_, approval) => ann.approvals.allow(approval.id),
 })
 //#endregion
 server.done()

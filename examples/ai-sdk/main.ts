@@ -1,4 +1,4 @@
-/** The AI SDK with tools that wait, found by our search. A scripted model stands in for the real one. */
+/** The AI SDK with deferred tools, which Loadout's search finds. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { startModelServer } from '@loadout/core/testing'
@@ -11,10 +11,10 @@ const server = await startModelServer([
 ])
 const model = createAnthropic({ apiKey: 'key', baseURL: server.baseUrl.aiSdkAnthropic })('claude-opus-5-5')
 await using host = await openShop()
-const thread = host.thread({ userId: 'ann', threadId: 'support' })
+const thread = host.user('ann').thread('support')
 
-import { toAI } from '@loadout/core/ai'
 //#region example
+import { toAI } from '@loadout/core/ai'
 import { generateText, isStepCount } from 'ai'
 
 const prompt = 'Which orders are there? Cancel the first.'

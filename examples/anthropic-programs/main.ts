@@ -1,4 +1,4 @@
-/** Anthropic runs a program over our tools: what it calls is in a run, and its data never reach the model. A scripted model stands in. */
+/** Anthropic runs a program over Loadout's tools. Its calls are steps of a run, and their data never reach the model. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { startModelServer } from '@loadout/core/testing'
 import { openSales, sales } from '../shop.ts'
@@ -10,7 +10,7 @@ const model = await startModelServer([
 ])
 const connection = { apiKey: 'key', baseURL: model.baseUrl.anthropic }
 await using host = await openSales()
-const thread = host.thread({ userId: 'ann', threadId: 'support' })
+const thread = host.user('ann').thread('support')
 
 //#region example
 import Anthropic from '@anthropic-ai/sdk'
@@ -27,7 +27,7 @@ for (;;) {
     max_tokens: 1000,
     tools,
     messages,
-    ...(container ? { container } : {}), // a program that waits needs it
+    ...(container ? { container } : {}), // a paused program needs it
   })
   messages.push({ role: 'assistant', content: message.content })
   const turn = readAnthropic(selection, message)
@@ -39,9 +39,10 @@ for (;;) {
 //#endregion
 model.done()
 await model.close()
-const [run] = await host.runs.list('ann')
+const { runs } = host.user('ann')
+const [run] = await runs.list()
 assert.ok(run)
-const { status, output, steps } = await host.runs.get('ann', run.id)
+const { status, output, steps } = await runs.get(run.id)
 assert.deepEqual([status, output], ['completed', 'west'])
 assert.deepEqual(
   steps.map(({ kind, request }) => [kind, (request as { arguments?: unknown }).arguments]),

@@ -1,4 +1,4 @@
-/** Anthropic's SDK with tools that wait: our search answers with references. A scripted model stands in for the real one. */
+/** Anthropic's SDK with deferred tools: Loadout's search answers with references. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { startModelServer } from '@loadout/core/testing'
 
@@ -11,26 +11,26 @@ const connection = { apiKey: 'key', baseURL: model.baseUrl.anthropic }
 
 //#region example
 import Anthropic from '@anthropic-ai/sdk'
-import { rule } from '@loadout/core'
+import { createHost, defineTool, rule } from '@loadout/core'
 import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from '@loadout/core/ai/anthropic'
-import { createServices } from '@loadout/core/services'
+import { z } from 'zod'
 
 const shop = {
   name: 'shop',
   tools: [
-    { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
-    {
+    defineTool({ name: 'orders', description: 'Lists orders.', execute: () => ['a-1', 'b-2'] }),
+    defineTool({
       name: 'refund',
       description: 'Gives the money of an order back.',
-      inputSchema: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
-      execute: ({ order }: { order: string }) => `${order} is paid back.`,
-    },
+      inputSchema: z.object({ order: z.string() }),
+      execute: ({ order }) => `${order} is paid back.`,
+    }),
   ],
 }
 
-await using host = createServices({ policy: [rule('*', 'allow')] })
-await host.toolkits.register(shop, { tier: 'app' })
-const thread = host.thread({ userId: 'ann', threadId: 'support' })
+await using host = createHost({ policy: { rules: [rule('*', 'allow')] } })
+await host.toolkits.add(shop)
+const thread = host.user('ann').thread('support')
 const client = new Anthropic(connection)
 
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Which orders are there? Cancel the first.' }]
@@ -41,14 +41,14 @@ for (;;) {
     model: 'claude-opus-5-5',
     max_tokens: 1000,
     tools,
-    // Without references to tools that are gone by now.
+    // Without references to tools that were removed.
     messages: withoutLost(messages, tools),
   })
   messages.push({ role: 'assistant', content })
   const { calls } = readAnthropic(selection, content)
   if (calls.length === 0) break
   messages.push(answerAnthropic(selection, await callAll(calls, selection.call)))
-  selection = selection.next() // with what was found
+  selection = selection.next() // with the found tools
 }
 //#endregion
 model.done()

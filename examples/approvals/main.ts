@@ -1,26 +1,25 @@
-/** A call that a person must allow, and an answer that is remembered. */
+/** A call that a person must allow, and a permission that is saved. */
 import assert from 'node:assert/strict'
 //#region example
-import { defineTool, rule } from '@loadout/core'
-import { createServices } from '@loadout/core/services'
+import { createHost, defineTool, rule } from '@loadout/core'
 
 const transfer = defineTool({ name: 'transfer', execute: (input) => ({ done: true, ...input }) })
 const balance = defineTool({ name: 'balance', annotations: { readOnlyHint: true }, execute: () => 100 })
 
-await using host = createServices({
-  tools: [transfer, balance],
-  policy: [rule('app.transfer', { allowEdits: true }, 'ask')], // where no rule fits, annotations decide
+await using host = createHost({
+  toolkits: { tools: [transfer, balance] },
+  policy: { rules: [rule('app.transfer', { allowEdits: true }, 'ask')] }, // if no rule matches, annotations decide
 })
-const call = { userId: 'ann', toolkit: 'app', caller: { type: 'direct' as const } }
+const ann = host.user('ann')
 
-const read = await host.calls.start({ ...call, tool: 'balance', arguments: {} }).outcome // it says that it only reads
+const read = await ann.call('app.balance') // read-only: allowed
 
-const running = host.calls.start({ ...call, tool: 'transfer', arguments: { cents: 500 } })
-const approval = await running.pending // stored: any process may answer it, here or in your UI
-await host.approvals.answer('ann', approval.id, { decision: 'allow', arguments: { cents: 5 }, remember: 'tool' })
-const outcome = await running.outcome
+const call = ann.call('app.transfer', { cents: 500 })
+const approval = await call.approval // stored: any process may answer it, here or in your UI
+await ann.approvals.allow(approval.id, { arguments: { cents: 5 }, remember: 'tool' })
+const outcome = await call
 
-const again = await host.calls.start({ ...call, tool: 'transfer', arguments: { cents: 7 } }).outcome // not asked any more
+const again = await ann.call('app.transfer', { cents: 7 }) // no approval: the permission is saved
 //#endregion
 assert.equal(read.status, 'ok')
 assert.equal(approval.status, 'pending')

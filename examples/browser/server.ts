@@ -1,4 +1,4 @@
-/** The MCP server of this story: some notes over HTTP, for pages of any origin that have its key. */
+/** The MCP server of this example: notes over HTTP, for pages of any origin that have its key. */
 import { type ServerType, serve } from '@hono/node-server'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { Hono } from 'hono'
@@ -11,7 +11,7 @@ export async function startNotes(port = 0): Promise<{ url: string; close(): Prom
   const notes = ['Buy bread', 'Call Ann']
   const { fetch } = createMcpHandler(() => serverOf(notes))
   const app = new Hono()
-    // Without this a browser keeps the page away: from the server, from its answers, and from the id of its session.
+    // Without CORS headers the browser blocks requests, answers and the session ID.
     .use(cors({ origin: '*', exposeHeaders: ['mcp-session-id', 'www-authenticate'] }))
     .all('/mcp', async (c) => (c.req.header('x-api-key') === KEY ? fetch(c.req.raw) : c.text('Which key?', 401)))
   const listening = await new Promise<{ server: ServerType; port: number }>((resolve) => {
@@ -27,7 +27,7 @@ export async function startNotes(port = 0): Promise<{ url: string; close(): Prom
 
 function serverOf(notes: string[]): McpServer {
   const server = new McpServer({ name: 'notes', version: '1.0.0' })
-  const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
+  const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] })
   server.registerTool('list_notes', { annotations: { readOnlyHint: true } }, () => text(notes.join(', ')))
   server.registerTool('add_note', { inputSchema: z.object({ note: z.string() }) }, ({ note }) => {
     notes.push(note)

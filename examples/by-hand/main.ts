@@ -1,4 +1,4 @@
-/** A server registered by hand: looked at, filtered, shown in other words, and called by a model. A scripted model stands in. */
+/** A server added by hand: discovered, filtered, renamed, and called by a model. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -17,39 +17,30 @@ const scripted = await startModelServer([
 ])
 const model = createAnthropic({ apiKey: 'key', baseURL: scripted.baseUrl.aiSdkAnthropic })('claude-opus-5-5')
 
-import { rule } from '@loadout/core'
+//#region example
+import { createHost, rule } from '@loadout/core'
 import { toAI } from '@loadout/core/ai'
 import { nodeDrivers } from '@loadout/core/node'
-import { createServices } from '@loadout/core/services'
 import { describe, filter, prefix, providerOptions } from '@loadout/core/transformers'
-//#region example
 import { generateText, isStepCount } from 'ai'
 
-await using host = createServices({ drivers: nodeDrivers(), policy: [rule('*', 'allow')] })
-const config = {
-  serverName: 'filesystem-mcp',
-  transport: 'stdio',
-  connection: { command: process.execPath, args: [server, folder] },
-}
+await using host = createHost({ drivers: nodeDrivers(), policy: { rules: [rule('*', 'allow')] } })
+const config = { name: 'filesystem-mcp', command: process.execPath, args: [server, folder] }
 
-// Looks, and registers nothing.
-const { tools: found } = await host.discover(config)
-const safe = found.map(({ name }) => name).filter((name) => !/write|edit|move|create/.test(name))
+// Lists the tools, and stores nothing.
+const { tools: all } = await host.toolkits.discover(config)
+const safe = all.map(({ name }) => name).filter((name) => !/write|edit|move|create/.test(name))
 
-await host.toolkits.register(
-  config,
-  { tier: 'app' },
-  {
-    transform: [
-      filter({ include: safe }),
-      describe('[Filesystem MCP]'),
-      prefix('fs_'),
-      providerOptions({ anthropic: { eagerInputStreaming: true } }),
-      (tool) => ({ ...tool, deferred: false }), // sent at once; by default tools wait until they are needed
-    ],
-  },
-)
-const thread = host.thread({ userId: 'ann', threadId: 'notes' })
+await host.toolkits.add(config, {
+  transform: [
+    filter({ include: safe }),
+    describe('[Filesystem MCP]'),
+    prefix('fs_'),
+    providerOptions({ anthropic: { eagerInputStreaming: true } }),
+    (tool) => ({ ...tool, deferred: false }), // always on; by default tools are deferred until a prompt needs them
+  ],
+})
+const thread = host.user('ann').thread('notes')
 const { tools } = await thread.loadout()
 const serverOf = new Map(tools.map(({ modelName, toolkit }) => [modelName, toolkit]))
 
@@ -63,7 +54,7 @@ await rm(folder, { recursive: true, force: true })
 assert.equal(text, 'It says to buy bread.')
 assert.equal(serverOf.get('mcp_filesystem-mcp_fs_read_text_file'), 'filesystem-mcp')
 assert.deepEqual(
-  [found.length > safe.length, [...serverOf.keys()].some((name) => /write|edit|move|create/.test(name))],
+  [all.length > safe.length, [...serverOf.keys()].some((name) => /write|edit|move|create/.test(name))],
   [true, false],
 )
 const [first] = scripted.requests

@@ -1,4 +1,4 @@
-/** The chat of a thread in an app of one's own, read as the AI SDK's UI reads it. A scripted model stands in for the real one. */
+/** The chat of a thread in your own app, read as the AI SDK's UI reads it. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { startModelServer } from '@loadout/core/testing'
 import {
@@ -15,23 +15,21 @@ const server = await startModelServer([
   { answer: 'There are two: a-1 and b-2.' },
 ])
 await using host = await openShop()
-await host.threads.create('ann', { id: 'support' })
+await host.user('ann').threads.create({ id: 'support' })
 const options = { model: 'openai:gpt-5.6', keys: { openai: 'key' }, baseUrls: { openai: server.baseUrl.openai } }
 
 //#region example
 import { createModels, streamChat } from '@loadout/core/agents'
 
-const models = createModels({ ...host, ...options })
+const models = createModels({ host, ...options })
 
-/** One route of the app; who asks is known from the session. */
+/** One route of your app. `userId` comes from your session. */
 async function POST(request: Request, userId: string): Promise<Response> {
   const { message } = await request.json()
   return streamChat({
+    host,
     userId,
     threadId: 'support',
-    messages: host.messages,
-    approvals: host.approvals,
-    tools: host.thread({ userId, threadId: 'support' }),
     model: await models.open(userId),
     userParts: [{ type: 'text', text: message }],
     signal: request.signal,
@@ -56,8 +54,8 @@ server.done()
 await server.close()
 const types: string[] = answer?.parts.map(({ type }) => type) ?? []
 for (const type of ['data-selection', 'dynamic-tool', 'text', 'data-usage']) assert.ok(types.includes(type), type)
-const kept = await host.messages.list('ann', 'support')
+const messages = await host.user('ann').thread('support').messages.list()
 assert.deepEqual(
-  kept.map(({ role }) => role),
+  messages.map(({ role }) => role),
   ['assistant', 'user'],
 )

@@ -1,8 +1,7 @@
-/** The config of another app becomes toolkits, and toolkits become a config. */
+/** Imports another app's config as toolkits, and exports toolkits as a config. */
 import assert from 'node:assert/strict'
 //#region example
-import { exportToolkits } from '@loadout/core'
-import { createServices } from '@loadout/core/services'
+import { createHost } from '@loadout/core'
 
 const config = `{
   // as Claude Code, Cursor and others write it
@@ -11,13 +10,12 @@ const config = `{
     "github": { "type": "http", "url": "https://mcp.example/github", "headers": { "Authorization": "\${GITHUB_AUTH}" } },
   },
 }`
-await using host = createServices()
-const ann = { tier: 'user', userId: 'ann' } as const
+await using host = createHost()
+const ann = host.user('ann')
 
-const preview = await host.imports.preview(config, ann) // github: needs-input, because nobody gave GITHUB_AUTH
-const report = await host.imports.apply(config, ann, { values: { GITHUB_AUTH: 'Bearer s3cret' } })
-const own = (await host.toolkits.list('ann')).filter(({ tier }) => tier === 'user')
-const back = exportToolkits(own) // secrets are placeholders
+const preview = await ann.toolkits.import(config, { dryRun: true }) // github: needs-input, GITHUB_AUTH has no value
+const report = await ann.toolkits.import(config, { values: { GITHUB_AUTH: 'Bearer s3cret' } })
+const exported = await ann.toolkits.export() // secrets are placeholders
 //#endregion
 assert.deepEqual(
   preview.entries.map(({ name, status }) => [name, status]),
@@ -30,5 +28,5 @@ assert.deepEqual(
   report.entries.map(({ status }) => status),
   ['added', 'added'],
 )
-assert.equal(back.mcpServers?.github?.url, 'https://mcp.example/github')
-assert.doesNotMatch(JSON.stringify([preview, report, back]), /s3cret/)
+assert.equal(exported.mcpServers?.github?.url, 'https://mcp.example/github')
+assert.doesNotMatch(JSON.stringify([preview, report, exported]), /s3cret/)

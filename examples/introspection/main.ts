@@ -1,23 +1,23 @@
-/** Where the tools of a server come from, and what is kept of them. */
+/** How the tools of a server are discovered and cached. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-import { nodeDrivers } from '@loadout/core/node'
 //#region example
-import { createServices } from '@loadout/core/services'
+import { createHost } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 
 const filesystem = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
-await using host = createServices({ drivers: nodeDrivers({ stdio: 'on' }) })
+await using host = createHost({ drivers: nodeDrivers({ stdio: 'on' }) })
+const ann = host.user('ann')
 
-// A record is stored before anybody looks at its server.
-const files = { name: 'files', command: process.execPath, args: [filesystem, import.meta.dirname] }
-const { stored } = await host.toolkits.register(files, { tier: 'user', userId: 'ann' })
+// The toolkit is stored before Loadout connects to its server.
+await ann.toolkits.add({ name: 'files', command: process.execPath, args: [filesystem, import.meta.dirname] })
 
-// A look: the server is asked, its tools are checked, pinned and kept. Without it the first who needs them looks.
-const manifests = await host.catalog.introspect(stored, 'ann')
+// Discovers, checks, pins and caches the tools. Without this line, the first request that needs them does it.
+const { tools } = await ann.toolkits.refresh('files')
 
-// From here on all are served from what is kept, with the server gone too.
-const [toolkit] = await host.views.list('ann')
+// From here on tools are served from the cache, also when the server is down.
+const [toolkit] = await ann.toolkits.list()
 //#endregion
-assert.ok(manifests.some(({ name }) => name === 'list_directory'))
-assert.equal(toolkit?.tools.length, manifests.length)
-assert.equal((await host.toolkits.find('ann', 'files')).row.introspectionStatus, 'success')
+assert.ok(tools.some(({ name }) => name === 'list_directory'))
+assert.equal(toolkit?.tools.length, tools.length)
+assert.equal(toolkit?.state.status, 'connected')

@@ -1,6 +1,6 @@
 /**
- * A Next.js app whose users bring their own servers: `lib/host.ts` and one route are all that is ours. Its route is driven here as
- * Next.js drives it, with requests, by two users with servers of their own; a scripted model stands in for the real one.
+ * A Next.js app whose users add their own servers. Only `lib/host.ts` and one route use Loadout. Two users send requests to the
+ * route, as Next.js does; a scripted model replaces the real one.
  */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -12,15 +12,15 @@ import { startModelServer } from '@loadout/core/testing'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 
-/** A server of somebody's, which only they know. */
-async function startNotes(whose: string) {
+/** A server that one user adds. */
+async function startNotes(owner: string) {
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: 'notes', version: '1.0.0' })
     server.registerTool(
       'add',
       { description: 'Adds a note.', inputSchema: z.object({ text: z.string() }) },
       ({ text }) => ({
-        content: [{ type: 'text', text: `${whose} notes: ${text}` }],
+        content: [{ type: 'text', text: `${owner} notes: ${text}` }],
       }),
     )
     return server
@@ -56,15 +56,15 @@ const read = async (answer: Response | Promise<Response>) => (await answer).json
 
 async function converse(user: string) {
   await POST(request(user, 'threads', { id: 'chat' }))
-  const said = { messages: [{ role: 'user', parts: [{ type: 'text', text: 'Note that I need milk.' }] }] }
-  const answer = await POST(request(user, 'threads/chat/messages', said))
+  const body = { messages: [{ role: 'user', parts: [{ type: 'text', text: 'Note that I need milk.' }] }] }
+  const answer = await POST(request(user, 'threads/chat/messages', body))
   let text = ''
-  const asked = new Set<string>()
+  const approved = new Set<string>()
   for await (const chunk of answer.body as ReadableStream<Uint8Array>) {
     text += new TextDecoder().decode(chunk)
-    // A server that says nothing of its tools is asked about: its user answers.
+    // Tools without annotations need approval.
     const [, id] = /"type":"data-approval","id":"(\w+)"/.exec(text) ?? []
-    if (id && asked.size < asked.add(id).size)
+    if (id && approved.size < approved.add(id).size)
       await POST(request(user, `approvals/${id}/answer`, { decision: 'allow' }))
   }
   return text
@@ -87,7 +87,7 @@ try {
     })
     assert.equal((await PUT(saved)).status, 204)
   }
-  // Each has their own, though both call it by the same name.
+  // Each user has their own server, although both have the same name.
   assert.match(await converse('ann'), /Ann notes: milk/)
   assert.match(await converse('bob'), /Bob notes: milk/)
   const { toolkits } = await read(GET(request('bob', 'mcp')))
@@ -96,12 +96,12 @@ try {
   assert.equal((await DELETE(remove)).status, 204)
   model.done()
 
-  const ours = await Promise.all(
+  const sources = await Promise.all(
     ['lib/host.ts', 'app/api/[...path]/route.ts'].map((path) => readFile(join(import.meta.dirname, path), 'utf8')),
   )
-  const lines = ours.join('\n').split('\n')
+  const lines = sources.join('\n').split('\n')
   const count = lines.filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length
-  assert.ok(count <= 25, `${count} lines are ours`)
+  assert.ok(count <= 25, `${count} lines use Loadout`)
 } finally {
   for (const { http } of servers) http.close().closeAllConnections()
   await host.close()

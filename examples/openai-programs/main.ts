@@ -1,4 +1,4 @@
-/** OpenAI runs a program over our tools: what it calls is in a run, and its data never reach the model. A scripted model stands in. */
+/** OpenAI runs a program over Loadout's tools. Its calls are steps of a run, and their data never reach the model. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { startModelServer } from '@loadout/core/testing'
 import { openSales, sales } from '../shop.ts'
@@ -9,7 +9,7 @@ const model = await startModelServer([
 ])
 const connection = { apiKey: 'key', baseURL: model.baseUrl.openai }
 await using host = await openSales()
-const thread = host.thread({ userId: 'ann', threadId: 'support' })
+const thread = host.user('ann').thread('support')
 
 //#region example
 import { answerOpenAI, callAll, readOpenAI, toOpenAI } from '@loadout/core/ai/openai'
@@ -21,7 +21,7 @@ const selection = await thread.select({ prompt: 'Which region sold the most?' })
 for (;;) {
   const { tools } = toOpenAI(selection, { input, programs: true })
   const { output } = await client.responses.create({ model: 'gpt-5.6', store: false, tools, input })
-  input.push(...(output as OpenAI.Responses.ResponseInputItem[])) // as they came: fingerprints and callers must not change
+  input.push(...(output as OpenAI.Responses.ResponseInputItem[])) // unchanged: fingerprints and callers must not change
   const turn = readOpenAI(selection, output)
   await selection.follow(turn.programs) // each is a run, which ends when its output is there
   if (turn.calls.length === 0) break
@@ -30,9 +30,10 @@ for (;;) {
 //#endregion
 model.done()
 await model.close()
-const [run] = await host.runs.list('ann')
+const { runs } = host.user('ann')
+const [run] = await runs.list()
 assert.ok(run)
-const { status, output, steps } = await host.runs.get('ann', run.id)
+const { status, output, steps } = await runs.get(run.id)
 assert.deepEqual([status, output, steps.length], ['completed', 'west', 3])
 const answers = input.filter((item) => item.type === 'function_call_output')
 assert.deepEqual(

@@ -1,4 +1,4 @@
-/** OpenAI's SDK with tools that wait: our search answers `tool_search` with definitions. A scripted model stands in for the real one. */
+/** OpenAI's SDK with deferred tools: Loadout's search answers `tool_search` with definitions. A scripted model replaces the real one. */
 import assert from 'node:assert/strict'
 import { startModelServer } from '@loadout/core/testing'
 import { openShop } from '../shop.ts'
@@ -10,7 +10,7 @@ const model = await startModelServer([
 ])
 const connection = { apiKey: 'key', baseURL: model.baseUrl.openai }
 await using host = await openShop()
-const thread = host.thread({ userId: 'ann', threadId: 'support' })
+const thread = host.user('ann').thread('support')
 
 //#region example
 import { answerOpenAI, callAll, readOpenAI, toOpenAI } from '@loadout/core/ai/openai'
@@ -24,11 +24,11 @@ let selection = await thread.select({ prompt: 'Which orders are there?', limit: 
 for (;;) {
   const { tools } = toOpenAI(selection, { input })
   const { output } = await client.responses.create({ model: 'gpt-5.6', store: false, tools, input })
-  input.push(...(output as OpenAI.Responses.ResponseInputItem[])) // as they came: a call is refused without its namespace
+  input.push(...(output as OpenAI.Responses.ResponseInputItem[])) // unchanged: a call without its namespace is rejected
   const { calls } = readOpenAI(selection, output)
   if (calls.length === 0) break
   input.push(...answerOpenAI(selection, await callAll(calls, selection.call)))
-  selection = selection.next() // with what was found
+  selection = selection.next() // with the found tools
 }
 //#endregion
 model.done()

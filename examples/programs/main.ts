@@ -1,37 +1,39 @@
-/** A program over tools: only what it returns comes back, and what must be asked pauses it. */
+/** A program over tools: only its return value comes back, and a call that needs approval pauses it. */
 import assert from 'node:assert/strict'
 //#region example
-import { rule } from '@loadout/core'
+import { createHost, defineTool, rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
-import { createServices } from '@loadout/core/services'
+import { z } from 'zod'
 
 const orders = Array.from({ length: 200 }, (_, n) => ({ id: `a-${n}`, cents: n * 100 }))
-const tool = (name: string, execute: (input: { id: string }) => unknown) => ({
-  name,
-  description: `The tool ${name}.`,
-  execute,
-  inputSchema: { type: 'object', properties: { id: { type: 'string' } } },
+const listOrders = defineTool({ name: 'list_orders', description: 'Lists orders.', execute: () => ({ orders }) })
+const refund = defineTool({
+  name: 'refund',
+  description: 'Refunds an order.',
+  inputSchema: z.object({ id: z.string() }),
+  execute: ({ id }) => `${id} is paid back`,
 })
-const shop = [tool('list_orders', () => ({ orders })), tool('refund', ({ id }) => `${id} is paid back`)]
 
-await using host = createServices({ executor: quickjs(), policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
-await host.ready()
-await host.toolkits.register({ id: 'shop', name: 'Shop', tools: shop }, { tier: 'app' })
-const thread = host.thread({ userId: 'ann', threadId: 'support' })
+await using host = createHost({
+  executor: quickjs(),
+  policy: { rules: [rule('shop.refund', 'ask'), rule('*', 'allow')] },
+})
+await host.toolkits.add({ name: 'shop', tools: [listOrders, refund] })
+const ann = host.user('ann')
+const thread = ann.thread('support')
 
-const dear = await thread.run(`
+const expensive = await thread.run(`
   const { orders } = await shop.list_orders()
   console.log('there are', orders.length)
   return orders.filter((order: { cents: number }) => order.cents > 19_700).map((order) => order.id)
 `)
 
-// A call that must be asked: the program is put away until somebody answers, in whichever process that is.
+// A call that needs approval pauses the program. Any process can continue it.
 const paused = await thread.run(`return await shop.refund({ id: 'a-7' })`)
-const question = paused.steps[0]?.approvalId ?? ''
-await host.approvals.answer('ann', question, { decision: 'allow' })
-const done = await host.runs.settled('ann', paused.id)
+for (const { id } of paused.pending) await ann.approvals.allow(id)
+const finished = await ann.runs.wait(paused.id)
 //#endregion
-assert.deepEqual([dear.status, dear.output], ['completed', ['a-198', 'a-199']])
-assert.deepEqual(dear.logs, [{ level: 'log', text: 'there are 200' }])
+assert.deepEqual([expensive.status, expensive.output], ['completed', ['a-198', 'a-199']])
+assert.deepEqual(expensive.logs, [{ level: 'log', text: 'there are 200' }])
 assert.equal(paused.status, 'paused')
-assert.deepEqual([done.status, done.output], ['completed', 'a-7 is paid back'])
+assert.deepEqual([finished.status, finished.output], ['completed', 'a-7 is paid back'])

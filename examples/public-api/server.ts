@@ -1,4 +1,4 @@
-/** The MCP server of this story: a small GitHub over HTTP, which says of itself what only reads. */
+/** The MCP server of this example: a small GitHub over HTTP, with annotations. */
 import { serve } from '@hono/node-server'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'

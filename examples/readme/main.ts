@@ -1,32 +1,29 @@
 import assert from 'node:assert/strict'
-import { defineToolkit } from '@loadout/core'
-import { getExecutionContext, withExecutionContext } from '@loadout/core/node'
-import { createServices } from '@loadout/core/services'
+import { createHost, defineTool, rule } from '@loadout/core'
 
-const github = defineToolkit({
-  id: 'github',
-  name: 'GitHub',
-  server: { type: 'http', url: 'https://mcp.example/github' },
+const refund = defineTool({
+  name: 'refund',
+  description: 'Refunds an order.',
+  execute: ({ order }) => `refunded ${order}`,
 })
 
-await using host = createServices() // in memory; pglite({ dataDir }) or postgres({ url }) keep it
-await host.toolkits.register(github, { tier: 'app' }) // for every user
-
-// Ann brings a server of her own. Its secret leaves the record before anything is stored.
-const files = {
-  name: 'My files',
-  command: 'npx',
-  args: ['-y', '@modelcontextprotocol/server-filesystem', '.'],
-  env: { TOKEN: 's3cret' },
-}
-await host.toolkits.register(files, { tier: 'user', userId: 'ann' })
-
-const ids = async (userId: string) => (await host.toolkits.list(userId)).map(({ toolkit }) => toolkit.id)
-assert.deepEqual(await ids('ann'), ['my-files', 'github'])
-assert.deepEqual(await ids('bob'), ['github'])
-assert.doesNotMatch(JSON.stringify(await host.toolkits.list('ann')), /s3cret/)
-
-// What one invocation carries travels with it, and never meets another's.
-await withExecutionContext({ principal: { kind: 'session', userId: 'ann' }, toolkits: { files } }, async () => {
-  assert.equal(getExecutionContext()?.principal.userId, 'ann')
+// In memory. `storage: pglite({ dataDir })` or `postgres({ url })` stores everything.
+await using host = createHost({
+  toolkits: { tools: [refund], servers: { github: { url: 'https://mcp.example/github' } } }, // for every user
+  policy: { rules: [rule('app.refund', 'ask')] },
 })
+const ann = host.user('ann')
+
+// Ann adds her own server. Its secret is encrypted before the toolkit is stored.
+const args = ['-y', '@modelcontextprotocol/server-filesystem', '.']
+await ann.toolkits.add({ name: 'My files', command: 'npx', args, env: { TOKEN: 's3cret' } })
+
+// A rule asks Ann first. Her answer can come from any process.
+const call = ann.call('app.refund', { order: 7 })
+await ann.approvals.allow((await call.approval).id, { remember: 'tool' })
+assert.equal((await call).status, 'ok')
+
+const ids = async (userId: string) => (await host.user(userId).toolkits.list()).map(({ id }) => id)
+assert.deepEqual(await ids('ann'), ['my-files', 'github', 'app'])
+assert.deepEqual(await ids('bob'), ['github', 'app'])
+assert.doesNotMatch(JSON.stringify(await ann.toolkits.list()), /s3cret/)

@@ -1,20 +1,22 @@
-/** A tool of the app that knows which run calls it, also where two users run the same workflow at once. */
+/** An app tool that reads which run calls it, also when two users run the same workflow at once. */
 import assert from 'node:assert/strict'
 //#region example
-import { defineTool, rule } from '@loadout/core'
+import { createHost, defineTool, rule } from '@loadout/core'
 import { ambientContext, getExecutionContext } from '@loadout/core/node'
-import { createServices } from '@loadout/core/services'
 
-/** Anywhere below a run: nobody hands the context on. */
+/** Any function below a run reads its context; no caller passes it on. */
 const invoice = () => {
   const { principal, runId } = getExecutionContext() ?? {}
   return { for: principal?.userId, run: runId }
 }
-const tools = [defineTool({ name: 'invoice', description: 'Writes an invoice.', execute: invoice })]
-await using host = createServices({ runInContext: ambientContext, policy: [rule('*', 'allow')], tools })
+await using host = createHost({
+  toolkits: { tools: [defineTool({ name: 'invoice', description: 'Writes an invoice.', execute: invoice })] },
+  policy: { rules: [rule('*', 'allow')] },
+  runtime: { runInContext: ambientContext },
+})
 
-const definition = { name: 'billing', nodes: [{ id: 'bill', type: 'tool', ref: 'app.invoice' }] }
-const runs = await Promise.all(['ann', 'bob'].map((userId) => host.workflows.run(userId, { definition })))
+const billing = { name: 'billing', nodes: [{ id: 'bill', type: 'tool' as const, ref: 'app.invoice' }] }
+const runs = await Promise.all(['ann', 'bob'].map((userId) => host.user(userId).workflows.run(billing)))
 //#endregion
 assert.deepEqual(
   runs.map(({ output }) => output),

@@ -1,37 +1,37 @@
-/** A server that wants its users to sign in: a link from the call that needs it, and a call that goes through afterwards. */
+/** A server that requires sign-in: the first call returns a link, and the same call succeeds after sign-in. */
 import assert from 'node:assert/strict'
 import { follow, OAuthServer } from '../../test/oauth-server.ts'
 
 const mail = await OAuthServer.start()
 
-import { nodeDrivers } from '@loadout/core/node'
 //#region example
-import { createServices } from '@loadout/core/services'
+import { createHost } from '@loadout/core'
+import { nodeDrivers } from '@loadout/core/node'
 
-await using host = createServices({
+await using host = createHost({
   drivers: nodeDrivers({ guard: { privateNetwork: true } }), // only because the server of this example is on this machine
-  signIn: { redirectUrl: 'http://localhost:4300/api/oauth/callback' }, // your page that people come back to
+  oauth: { redirectUrl: 'http://localhost:4300/api/oauth/callback' }, // your callback page
 })
-await host.toolkits.register({ name: 'mail', url: mail.url, auth: 'oauth' }, { tier: 'app' })
-const call = { userId: 'ann', toolkit: 'mail', tool: 'whoami', arguments: {}, caller: { type: 'direct' as const } }
+await host.toolkits.add({ name: 'mail', url: mail.url, auth: { type: 'oauth' } })
+const ann = host.user('ann')
 
-const refused = await host.calls.start(call).outcome
-if (refused.status !== 'sign-in-needed') throw new Error('nobody is signed in yet')
-const link = refused.error.action // show it to Ann: good once, for ten minutes, wherever she reaches your page
+const blocked = await ann.call('mail.whoami')
+if (blocked.status !== 'sign-in-needed') throw new Error('Ann is not signed in yet')
+const link = blocked.error.action // show it to Ann: valid once, for ten minutes
 
-const { searchParams } = await follow(link, 'ann@example') // Ann signs in, and her browser comes back to your page
+const { searchParams } = await follow(link, 'ann@example') // Ann signs in, and her browser opens your callback page
 const callback = {
   state: searchParams.get('state') ?? '',
   code: searchParams.get('code') ?? '',
   iss: searchParams.get('iss') ?? '',
 }
-await host.signIns.finish(callback, { userId: 'ann' }) // whoever your session says it is
+await host.services.signIns.finish(callback, { userId: 'ann' }) // the user of your session
 
-const outcome = await host.calls.start(call).outcome
-const shown = await host.signIns.view('ann', 'mail')
-await host.signIns.disconnect('ann', 'mail')
+const outcome = await ann.call('mail.whoami')
+const state = await ann.toolkits.signInState('mail')
+await ann.toolkits.signOut('mail')
 //#endregion
 assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/authorize\?/)
 assert.equal('content' in outcome && outcome.content[0]?.text, 'ann@example')
-assert.equal(shown?.status, 'signed-in')
+assert.equal(state?.status, 'signed-in')
 await mail.close()

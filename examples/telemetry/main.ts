@@ -1,8 +1,7 @@
-/** A host with an app's own tracer: what a call tells, and which trace it belongs to. */
+/** A host with the app's own tracer: the span of a call, and its parent. */
 import assert from 'node:assert/strict'
-import { defineTool, rule } from '@loadout/core'
-import { createServices } from '@loadout/core/services'
 //#region example
+import { createHost, defineTool, rule } from '@loadout/core'
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
@@ -10,19 +9,19 @@ const exporter = new InMemorySpanExporter() // in place of yours
 const tracers = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
 const tracer = tracers.getTracer('my-app')
 
-const told: string[] = []
-await using host = createServices({
-  tools: [defineTool({ name: 'greet', inputSchema: { type: 'object' }, execute: () => 'Hello' })],
-  policy: [rule('app', 'allow')],
-  telemetry: { tracer, onCall: ({ ref, outcome }) => told.push(`${ref} ${outcome}`) }, // and a meter
+const calls: string[] = []
+await using host = createHost({
+  toolkits: { tools: [defineTool({ name: 'greet', execute: () => 'Hello' })] },
+  policy: { rules: [rule('app', 'allow')] },
+  telemetry: { tracer, onCall: ({ ref, outcome }) => calls.push(`${ref} ${outcome}`) }, // and a meter
 })
+const thread = host.user('ann').thread('greetings')
 
-// A call belongs to the span that is active, or to the one that it is given.
+// The parent of a call's span is the active span, or the one in `trace`.
 const request = tracer.startSpan('request')
-const call = { userId: 'ann', toolkit: 'app', tool: 'greet', arguments: {}, caller: { type: 'direct' } } as const
-await host.calls.start({ ...call, trace: trace.setSpan(ROOT_CONTEXT, request) }).outcome
+await thread.call({ name: 'app.greet', arguments: {}, trace: trace.setSpan(ROOT_CONTEXT, request) })
 const [span] = exporter.getFinishedSpans()
 //#endregion
 assert.equal(span?.name, 'tools/call greet')
 assert.equal(span?.parentSpanContext?.spanId, request.spanContext().spanId)
-assert.deepEqual(told, ['app.greet ok'])
+assert.deepEqual(calls, ['app.greet ok'])

@@ -1,19 +1,26 @@
-/** A workflow in code: nodes wait for what they name, a map runs one for each item, and a person is asked before it is sent. */
+/** A workflow in code: nodes wait for the nodes that they name, a map runs a node per item, and a person approves before mail is sent. */
 import assert from 'node:assert/strict'
 //#region example
-import { defineWorkflow, rule } from '@loadout/core'
-import { createServices } from '@loadout/core/services'
+import { createHost, defineTool, defineWorkflow, rule } from '@loadout/core'
+import { z } from 'zod'
 
-const tool = (name: string, execute: (input: Record<string, unknown>) => unknown) => ({
-  name,
-  description: `The tool ${name}.`,
-  execute,
-  inputSchema: { type: 'object' },
-})
 const web = [
-  tool('search', ({ query }) => ({ items: [1, 2, 3].map((n) => ({ url: `https://a.example/${query}/${n}` })) })),
-  tool('read', ({ url }) => `The page ${url}`),
+  defineTool({
+    name: 'search',
+    inputSchema: z.object({ query: z.string() }),
+    execute: ({ query }) => ({ items: [1, 2, 3].map((n) => ({ url: `https://a.example/${query}/${n}` })) }),
+  }),
+  defineTool({
+    name: 'read',
+    inputSchema: z.object({ url: z.string() }),
+    execute: ({ url }) => `The page ${url}`,
+  }),
 ]
+const send = defineTool({
+  name: 'send',
+  inputSchema: z.object({ pages: z.array(z.string()) }),
+  execute: ({ pages }) => ({ sent: pages.length }),
+})
 const report = defineWorkflow({
   name: 'report',
   input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
@@ -26,21 +33,20 @@ const report = defineWorkflow({
   ],
 })
 
-await using host = createServices({ policy: [rule('*', 'allow')] })
-await host.ready()
-await host.toolkits.register({ id: 'web', name: 'Web', tools: web }, { tier: 'app' })
-const mail = [tool('send', ({ pages }) => ({ sent: (pages as string[]).length }))]
-await host.toolkits.register({ id: 'mail', name: 'Mail', tools: mail }, { tier: 'app' })
+await using host = createHost({ policy: { rules: [rule('*', 'allow')] } })
+await host.toolkits.add({ name: 'web', tools: web })
+await host.toolkits.add({ name: 'mail', tools: [send] })
+const ann = host.user('ann')
 
-const { id: workflowId } = await host.workflows.create('ann', report)
-const ahead = await host.workflows.check('ann', { workflowId })
-const paused = await host.workflows.run('ann', { workflowId, input: { city: 'rome' } })
+const { id } = await ann.workflows.create(report)
+const preflight = await ann.workflows.check(id)
+const paused = await ann.workflows.run(id, { city: 'rome' })
 
-// It holds nothing while it waits; the answer goes on with it, in whichever process that is.
-const [question] = await host.approvals.list('ann', { status: 'pending' })
-await host.approvals.answer('ann', question?.id ?? '', { decision: 'allow' })
-const done = await host.runs.settled('ann', paused.id)
+// A paused run uses no memory or connection. After the approval, any process continues it.
+const [approval] = await ann.approvals.list({ status: 'pending' })
+if (approval) await ann.approvals.allow(approval.id)
+const finished = await ann.runs.wait(paused.id)
 //#endregion
-assert.deepEqual(ahead.problems, [])
-assert.deepEqual([paused.status, question?.reason], ['paused', 'Send 3 pages about rome?'])
-assert.deepEqual([done.status, done.output], ['completed', { sent: 3 }])
+assert.deepEqual(preflight.problems, [])
+assert.deepEqual([paused.status, approval?.reason], ['paused', 'Send 3 pages about rome?'])
+assert.deepEqual([finished.status, finished.output], ['completed', { sent: 3 }])

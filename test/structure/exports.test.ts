@@ -47,6 +47,7 @@ const PINNED: Record<string, string[]> = {
     'scopeChain',
     'search',
     'tierOf',
+    'toServices',
     'tokenizerOf',
     'webDrivers',
     'withExecutionContext',

@@ -87,13 +87,8 @@ export function modelsOf(host: HostServices, { model, models, modelUrl, modelKey
   const provider = model?.slice(0, model.indexOf(':')) as ModelProvider | undefined
   const byProvider = <T>(value: T | undefined) =>
     provider === undefined || value === undefined ? {} : { [provider]: value }
-  const { credentials, storage, tokens, fetchFor, app } = host
   return createModels({
-    credentials,
-    storage,
-    tokens,
-    fetchFor,
-    app,
+    host,
     model,
     ceiling,
     appModels: models,

@@ -9,6 +9,7 @@ import {
 } from './context.ts'
 import { HostError } from './errors.ts'
 import type { HostServices } from './host/create-services.ts'
+import { type HostLike, toServices } from './host/to-services.ts'
 import type { SetupOptions } from './loadout/setup/setup-toolkits.ts'
 
 export { type FileJournalOptions, fileJournal } from './audit/journal/file-journal.ts'
@@ -40,9 +41,12 @@ export function getExecutionContext(): ExecutionContext | undefined {
  */
 export const ambientContext: RunInContext = (context, work) => ambient.run(context, work)
 
-/** `host.setupToolkits` with the ambient context as default. */
+/**
+ * Sets up a session with the ambient context as default.
+ * @example await using session = await setupToolkits(host, ['github'])
+ */
 export function setupToolkits(
-  host: Pick<HostServices, 'setupToolkits'>,
+  host: HostLike<Pick<HostServices, 'setupToolkits'>>,
   names: readonly string[] | undefined,
   options: Partial<SetupOptions> = {},
 ): Promise<Invocation> {
@@ -52,6 +56,6 @@ export function setupToolkits(
       detail: 'There is no execution context here.',
       action: 'Call it inside withExecutionContext(…), or give it a context.',
     })
-  return host.setupToolkits(names, { ...options, context })
+  return toServices(host).setupToolkits(names, { ...options, context })
 }
 export { wordVectors } from './search/vectors/read-vectors.ts'

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { startCountingServer } from '../../../test/counting-server.ts'
 import { createExecutionContext, createHost, defineTool, defineWorkflow, type Host, rule } from '../src/index.ts'
+import { setupToolkits, withExecutionContext } from '../src/node.ts'
 
 let host: Host
 afterEach(() => host.close())
@@ -110,6 +111,14 @@ describe('a host', () => {
     await using session = await host.session(context, { toolkits: ['app'] })
     expect(await session.call({ name: 'app.list', arguments: {} })).toMatchObject({ status: 'ok' })
     expect((await session.select({ prompt: 'list' })).tools.length).toBeGreaterThan(0)
+  })
+
+  it('sets up a session in the ambient context', async () => {
+    host = createHost({ policy: { rules: [rule('*', 'allow')] }, toolkits: { tools: [list] } })
+    await withExecutionContext({ principal: { kind: 'session', userId: 'ann' } }, async () => {
+      await using session = await setupToolkits(host, ['app'])
+      expect(await session.call({ name: 'app.list', arguments: {} })).toMatchObject({ status: 'ok' })
+    })
   })
 
   it('discovers tools without registering a toolkit', async () => {

@@ -3,10 +3,10 @@
  * or in any server with Request and Response; it reads no environment and opens no port.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { HostError } from '@loadout/core'
+import { type Host, HostError } from '@loadout/core'
 import { createModels, type Models } from '@loadout/core/agents/models'
 import { invalidInput } from '@loadout/core/schema'
-import type { HostServices } from '@loadout/core/services'
+import { type HostServices, toServices } from '@loadout/core/services'
 import { compress } from 'hono/compress'
 import { NONCE, secureHeaders } from 'hono/secure-headers'
 import type { ZodError } from 'zod'
@@ -60,7 +60,8 @@ import { sendProblem } from './problem.ts'
 export type { Authenticate } from './middleware.ts'
 
 export interface AppOptions {
-  host: HostServices
+  /** A host of `createHost`, or its services. */
+  host: Host | HostServices
   /** Returns the principal of a request. Replace it to use your own users. */
   authenticate: Authenticate
   /** Accepts only requests with a loopback Host header, for a server without sign-in. @default false */
@@ -89,7 +90,7 @@ export interface AppOptions {
 export type AppType = ReturnType<typeof createApp>
 
 export function createApp({
-  host,
+  host: hostOrServices,
   authenticate,
   loopbackOnly = false,
   publicUrl,
@@ -97,13 +98,14 @@ export function createApp({
   apiKeys,
   signIn,
   proxies = 0,
-  models = createModels(host),
+  models = createModels({ host: hostOrServices }),
   settings,
   log = silentLog,
   metrics,
   version = '0.0.0',
   stopping = new AbortController().signal,
 }: AppOptions) {
+  const host = toServices<HostServices>(hostOrServices)
   const app = new OpenAPIHono<Env>({
     defaultHook: (result) => {
       if (!result.success) throw invalidInput(result.error as unknown as ZodError)

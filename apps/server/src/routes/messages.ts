@@ -87,11 +87,10 @@ export function messageRoutes(host: HostServices, models: Models, stopping: Abor
       // Loaded on first use.
       const { streamChat } = await import('@loadout/core/agents')
       const response = await streamChat({
+        host,
         userId,
         threadId,
         tools,
-        messages: host.messages,
-        approvals: host.approvals,
         model: opened,
         userParts: parts,
         again,

@@ -20,11 +20,13 @@ import {
 import { toModelOutput } from '../ai/model-output.ts'
 import type { NamedCall } from '../calls/call-by-name.ts'
 import type { Selection } from '../calls/selection.ts'
+import { type HostLike, toServices } from '../host/to-services.ts'
 import type { Approvals } from '../policy/approvals/approvals.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { MessageView, UserPart } from '../schema/records/message.ts'
 import type { ResolveOptions } from '../schema/toolkit/selection.ts'
+import type { ThreadAddress } from '../thread.ts'
 import type { Messages } from '../threads/messages.ts'
 import { lastPrompt } from './agent.ts'
 import {
@@ -40,13 +42,23 @@ import type { OpenModel } from './models.ts'
 import { selectionData } from './selection-data.ts'
 import { isResponse, type RegenerateRequest, startTurn } from './turn.ts'
 
-export interface ChatOptions extends GenerationLimits {
-  userId: string
-  threadId: string
-  /** The thread: the model may call the tools of its loadout. */
-  tools: { select(options: ResolveOptions): Promise<Selection> }
+/** Parts of a host that a chat uses. */
+export interface ChatServices {
   messages: Pick<Messages, 'add' | 'list'>
   approvals: Pick<Approvals, 'get'>
+  thread(address: ThreadAddress): ChatTools
+}
+
+interface ChatTools {
+  select(options: ResolveOptions): Promise<Selection>
+}
+
+export interface ChatOptions extends GenerationLimits {
+  host: HostLike<ChatServices>
+  userId: string
+  threadId: string
+  /** The model may call its tools. @default the thread */
+  tools?: ChatTools | undefined
   model: OpenModel
   /** Parts of the user message. */
   userParts?: readonly UserPart[] | undefined
@@ -60,20 +72,25 @@ export interface ChatOptions extends GenerationLimits {
 
 const KEEP_ALIVE_MS = 15_000
 
-/** Errors before the start are thrown; later errors are part of the stream. */
+/**
+ * Streams an answer. Errors before the start are thrown; later errors are part of the stream.
+ * @example return streamChat({ host, userId, threadId, model: await models.open(userId), userParts })
+ */
 export async function streamChat(options: ChatOptions): Promise<Response> {
-  const { userId, threadId, messages } = options
+  const { userId, threadId } = options
+  const { messages, approvals, thread } = toServices(options.host)
+  const tools = options.tools ?? thread({ userId, threadId })
   await assertTokensLeft(options.model.tokens)
-  const { conversation, instead } = await startTurn(options)
+  const { conversation, instead } = await startTurn({ ...options, messages })
   const messagesForModel = await modelMessages(conversation)
   const { prompt, history } = lastPrompt(messagesForModel)
-  const selection = await options.tools.select({ ...options.resolve, prompt, history, model: options.model.name })
+  const selection = await tools.select({ ...options.resolve, prompt, history, model: options.model.name })
   const disconnect = new AbortController()
   const signal = options.signal ? AbortSignal.any([disconnect.signal, options.signal]) : disconnect.signal
   const stream = createUIMessageStream({
     originalMessages: conversation.map(uiMessage),
     generateId: () => newId('message'),
-    execute: ({ writer }) => streamAnswer({ ...options, messagesForModel, selection, signal }, writer),
+    execute: ({ writer }) => streamAnswer({ ...options, approvals, messagesForModel, selection, signal }, writer),
     onError: (error) => modelFailure(error, options.model).line,
     async onEnd({ responseMessage: { id, parts, metadata } }) {
       // An empty answer does not replace an existing one.
@@ -91,6 +108,7 @@ export async function streamChat(options: ChatOptions): Promise<Response> {
 }
 
 interface ResponseOptions extends ChatOptions {
+  approvals: ChatServices['approvals']
   messagesForModel: ModelMessage[]
   selection: Selection
   signal: AbortSignal

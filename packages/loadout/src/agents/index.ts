@@ -4,12 +4,14 @@
  */
 export { type AgentOptions, type AgentResult, type AgentStep, agent } from './agent.ts'
 export type { ResponseLimits, Stopped, TokensUsed } from './agent-settings.ts'
-export { type ChatOptions, streamChat } from './chat.ts'
+export { type ChatOptions, type ChatServices, streamChat } from './chat.ts'
 export { modelFailure } from './model-failure.ts'
 export {
   createModels,
   MODEL_PROVIDERS,
   type ModelProvider,
+  type ModelServices,
+  type ModelSettings,
   type Models,
   type ModelsOptions,
   modelName,

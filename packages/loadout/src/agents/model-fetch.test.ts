@@ -7,7 +7,7 @@ import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createServices, type HostServices } from '../host/create-services.ts'
 import type { ServiceOptions } from '../host/service-options.ts'
 import { type ModelServer, startModelServer } from '../testing/model-server/server.ts'
-import { createModels, type ModelsOptions } from './models.ts'
+import { createModels, type ModelSettings } from './models.ts'
 
 let host: HostServices
 let server: ModelServer
@@ -18,7 +18,7 @@ afterEach(async () => {
   await host.close()
 })
 
-async function start(drivers: ServiceOptions['drivers'], more: (url: string) => Partial<ModelsOptions> = () => ({})) {
+async function start(drivers: ServiceOptions['drivers'], more: (url: string) => Partial<ModelSettings> = () => ({})) {
   server = await startModelServer(() => 'Hello.')
   host = createServices(drivers ? { drivers } : {})
   const baseUrls = { openai: server.baseUrl.openai }

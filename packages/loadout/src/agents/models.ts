@@ -8,6 +8,7 @@ import type { LanguageModel } from 'ai'
 import { z } from 'zod'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
+import { type HostLike, toServices } from '../host/to-services.ts'
 import type { TokenMeter, TokenMeters } from '../policy/limits/token-limits.ts'
 import { least } from '../policy/limits/usage.ts'
 import type { AppConfig } from '../schema/app-config.ts'
@@ -22,9 +23,19 @@ import { createProvider, MODEL_PROVIDERS, type ModelProvider } from './providers
 
 export { MODEL_PROVIDERS, type ModelProvider, modelName, modelPattern }
 
-export interface ModelsOptions {
+/** Parts of a host that models use. */
+export interface ModelServices {
   credentials: Pick<CredentialStore, 'open' | 'save' | 'clear' | 'fields'>
   storage: Storage
+  /** Fetch of the host. @default fetch */
+  fetchFor?: ((tier: Tier) => Fetch) | undefined
+  /** App config of the host, which lowers the ceiling. @default none */
+  app?: { get(): Promise<Pick<AppConfig, 'limits'>> } | undefined
+  /** Token meters of the host. @default not counted */
+  tokens?: TokenMeters | undefined
+}
+
+export interface ModelSettings {
   /** Default model as `provider:model`. */
   model?: string | undefined
   /** Models that the app's keys are for, besides `model`, with globs: `anthropic:claude-*`. @default none */
@@ -37,15 +48,11 @@ export interface ModelsOptions {
    * Who configured the addresses. With `user`, addresses that the host blocks for users are rejected. @default 'app'
    */
   addressesBy?: 'app' | 'user' | undefined
-  /** Fetch of the host. @default fetch */
-  fetchFor?: ((tier: Tier) => Fetch) | undefined
   /** Upper limits per answer. @default the app config */
   ceiling?: ResponseLimits | undefined
-  /** App config of the host, which lowers the ceiling. @default none */
-  app?: { get(): Promise<Pick<AppConfig, 'limits'>> } | undefined
-  /** Token meters of the host. @default not counted */
-  tokens?: TokenMeters | undefined
 }
+
+export type ModelsOptions = ModelSettings & (ModelServices | { host: HostLike<ModelServices> })
 
 /** A model for one user. */
 export interface OpenModel {
@@ -87,9 +94,16 @@ const modelKey = z
   .max(4096)
   .regex(/^[\x21-\x7e]+$/, 'must be a key: letters, digits and signs without spaces')
 
+/**
+ * Creates the models of a host.
+ * @example const models = createModels({ host, model: 'anthropic:claude-opus-5-5' })
+ */
 export function createModels(options: ModelsOptions): Models {
-  const { credentials, storage, model, baseUrls = {}, keys = {}, addressesBy = 'app' } = options
-  const fetch = modelFetch(options.fetchFor?.(addressesBy))
+  const { model, baseUrls = {}, keys = {}, addressesBy = 'app' } = options
+  const services = 'host' in options ? toServices(options.host) : options
+  const { credentials, storage, app } = services
+  const ceiling = () => resolveCeiling(options.ceiling, app)
+  const fetch = modelFetch(services.fetchFor?.(addressesBy))
   const ownerOf = (userId: string, provider: ModelProvider) => ({ userId, toolkit: `model:${provider}` })
   const list = createModelList(model, options.appModels)
   const stored = async (owner: string, provider: ModelProvider) =>
@@ -109,7 +123,7 @@ export function createModels(options: ModelsOptions): Models {
   return {
     model,
     keys: keysOf,
-    ceiling: () => ceilingOf(options),
+    ceiling,
     async names(userId) {
       const keyOwners = await keysOf(userId)
       const namesFor = (provider: ModelProvider) => {
@@ -134,8 +148,8 @@ export function createModels(options: ModelsOptions): Models {
       if (userKey === undefined) list.assertHas(name)
       const create = await createProvider(provider, { apiKey, baseUrl, fetch })
       const secrets = apiKey === undefined ? [] : [apiKey]
-      const opened = { provider, name, secrets, ceiling: await ceilingOf(options) }
-      const tokens = options.tokens?.({ userId, threadId })
+      const opened = { provider, name, secrets, ceiling: await ceiling() }
+      const tokens = services.tokens?.({ userId, threadId })
       if (!tokens) return { ...opened, model: create(id) }
       const { metered } = await import('./metered-model.ts')
       return { ...opened, model: metered(create(id), tokens), tokens }
@@ -152,7 +166,7 @@ export function createModels(options: ModelsOptions): Models {
 }
 
 /** The lower of the option and the app config. */
-async function ceilingOf({ ceiling, app }: ModelsOptions): Promise<ResponseLimits> {
+async function resolveCeiling(ceiling: ResponseLimits | undefined, app: ModelServices['app']): Promise<ResponseLimits> {
   const { limits } = (await app?.get()) ?? {}
   return {
     maxSteps: least(ceiling?.maxSteps, limits?.maxStepsPerAnswer),
