@@ -4,6 +4,7 @@ import type { Toolkit, ToolkitBody } from '../../../lib/api.ts'
 export const TIMEOUTS = ['connectMs', 'introspectMs', 'callMs', 'totalMs'] as const
 export type TimeoutName = (typeof TIMEOUTS)[number]
 export type Callers = 'both' | 'direct' | 'code'
+export type Protocol = NonNullable<Toolkit['options']['protocol']>
 
 export interface OptionsDraft {
   account: string
@@ -13,6 +14,7 @@ export interface OptionsDraft {
   deferLoading: boolean
   callers: Callers
   untrusted: boolean
+  protocol: Protocol
   /** In seconds; '' uses the default. */
   connectMs: string
   introspectMs: string
@@ -27,6 +29,7 @@ export const emptyOptions = (): OptionsDraft => ({
   deferLoading: true,
   callers: 'both',
   untrusted: false,
+  protocol: 'auto',
   connectMs: '',
   introspectMs: '',
   callMs: '',
@@ -43,6 +46,7 @@ export function optionsOf({ options }: Pick<Toolkit, 'options'>): OptionsDraft {
     deferLoading: options.deferLoading,
     callers: allowedCallers.length > 1 ? 'both' : (allowedCallers[0] ?? 'both'),
     untrusted: options.untrusted,
+    protocol: options.protocol ?? 'auto',
     connectMs: seconds('connectMs'),
     introspectMs: seconds('introspectMs'),
     callMs: seconds('callMs'),
@@ -60,6 +64,7 @@ export function changedOptions(now: OptionsDraft, stored: OptionsDraft): Toolkit
     ...(changed('deferLoading') ? { deferLoading: now.deferLoading } : {}),
     ...(changed('callers') ? { allowedCallers: now.callers === 'both' ? ['direct', 'code'] : [now.callers] } : {}),
     ...(changed('untrusted') ? { untrusted: now.untrusted } : {}),
+    ...(changed('protocol') ? { protocol: now.protocol } : {}),
     ...(changed(...TIMEOUTS) ? { timeouts: timeoutsOf(now) } : {}),
   }
 }

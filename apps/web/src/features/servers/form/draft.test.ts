@@ -37,6 +37,17 @@ const STDIO = {
 }
 
 describe('a toolkit draft', () => {
+  it('sends the protocol when it was changed', () => {
+    const legacy = toolkitWith(STDIO)
+    legacy.options.protocol = 'legacy'
+    const draft = draftOf(legacy)
+    expect(draft.options.protocol).toBe('legacy')
+    expect(draftOf(toolkitWith(STDIO)).options.protocol).toBe('auto')
+    const now = { ...draft, options: { ...draft.options, protocol: 'auto' as const } }
+    expect(bodyOf(now)).toMatchObject({ protocol: 'auto' })
+    expect(bodyOf(draft)).not.toHaveProperty('protocol')
+  })
+
   it('is sent back unchanged if nothing is edited', () => {
     const servers: Toolkit['server'][] = [
       STDIO,

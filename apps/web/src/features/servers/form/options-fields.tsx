@@ -3,7 +3,7 @@ import { cn } from '../../../ui/cn.ts'
 import { Field, FieldHint } from '../../../ui/form/field.tsx'
 import { Input, Select, Textarea } from '../../../ui/form/input.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
-import { type Callers, type OptionsDraft, TIMEOUTS, type TimeoutName } from './draft-options.ts'
+import { type Callers, type OptionsDraft, type Protocol, TIMEOUTS, type TimeoutName } from './draft-options.ts'
 import type { Form } from './form.ts'
 
 const TIMEOUT_LABELS: Record<TimeoutName, { label: string; placeholder: string }> = {
@@ -26,6 +26,7 @@ export function OptionsFields({ form }: { form: Form }) {
       <div className="grid gap-5 border-t p-4">
         <TrustFields form={form} />
         <FilterFields form={form} />
+        <ProtocolField form={form} />
         <TimeoutFields form={form} />
       </div>
     </details>
@@ -119,6 +120,29 @@ function FilterFields({ form }: { form: Form }) {
         </Field>
       )}
     </>
+  )
+}
+
+function ProtocolField({ form }: { form: Form }) {
+  const change = changer(form)
+  return (
+    <Field
+      label="Protocol"
+      error={form.errors.protocol}
+      hint="Auto negotiates, and uses the legacy protocol for servers that need it."
+    >
+      {(control) => (
+        <Select
+          {...control}
+          value={form.draft.options.protocol}
+          onChange={(event) => change({ protocol: event.target.value as Protocol })}
+        >
+          <option value="auto">Auto</option>
+          <option value="legacy">Legacy</option>
+          <option value="modern">Modern</option>
+        </Select>
+      )}
+    </Field>
   )
 }
 
