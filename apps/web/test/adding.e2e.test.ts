@@ -65,6 +65,25 @@ describe('adding a server when commands are allowed', () => {
     await remove('patient')
   })
 
+  it('shows the phase and the last line of a server while it starts, and cancels the start', async () => {
+    server = await fixtureServer({ waits: true, prints: 'Downloading part 2 of 9' })
+    const { command, args } = server
+    // The answer comes when the start is over.
+    const added = page.request.post('/api/mcp', { data: { name: 'Starter', command, args } })
+    await row('Starter')
+      .getByRole('status')
+      .getByText(/^(Installing|Starting|Negotiating the protocol)…$/)
+      .waitFor()
+    await row('Starter').getByText('Downloading part 2 of 9', { exact: true }).waitFor()
+    expect(await server.isRunning()).toBe(true)
+    await row('Starter').getByRole('button', { name: 'Cancel Starter' }).click()
+    await row('Starter').getByRole('button', { name: 'Cancel Starter' }).waitFor({ state: 'detached' })
+    await expect.poll(() => server.isRunning()).toBe(false)
+    expect((await added).status()).toBe(201)
+    expect(await row('Starter').getByText('Connecting', { exact: true }).count()).toBe(0)
+    await remove('starter')
+  })
+
   it('shows the end of the process output, where the error is', async () => {
     const noise = Array.from({ length: 60 }, (_, line) => `loading part ${line}`).join('\n')
     server = await fixtureServer({ dies: `${noise}\nFatal: cannot open the store\n` })

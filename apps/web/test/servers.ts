@@ -20,6 +20,7 @@ import { createInterface } from 'node:readline'
 const file = process.argv[2]
 const said = () => JSON.parse(readFileSync(file, 'utf8'))
 writeFileSync(file + '.pid', String(process.pid))
+if (said().prints) process.stderr.write(said().prints + '\\n')
 if (said().dies) process.stderr.write(said().dies, () => process.exit(1))
 else {
   const write = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
@@ -54,6 +55,8 @@ export interface Said {
   waits?: boolean
   /** What it prints before it ends at its start. */
   dies?: string
+  /** A line that it prints as it starts. */
+  prints?: string
 }
 
 export interface FixtureServer extends AsyncDisposable {
