@@ -5,8 +5,8 @@
 import { Session } from 'node:inspector'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createServices, rule } from '@loadout/core/services'
 import { nodeDrivers } from '@loadout/core/node'
+import { createServices, rule } from '@loadout/core/services'
 import { createApp } from '@loadout/server'
 import { startCountingServer } from '../test/counting-server.ts'
 
@@ -36,7 +36,9 @@ function trace() {
       .filter(({ url }) => url.startsWith('file:'))
       .map(({ url, functions }) => ({
         path: relative(ROOT, fileURLToPath(url)),
-        functions: functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).map(({ functionName }) => functionName),
+        functions: functions
+          .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
+          .map(({ functionName }) => functionName),
       }))
       .filter(({ path, functions }) => OURS.test(path) && functions.length > 0)
   }
@@ -87,7 +89,8 @@ export async function walk(): Promise<{ call: Walk; prompt: Walk }> {
 
 function print(title: string, files: Walk) {
   console.log(`\n${title}: ${files.length} files`)
-  for (const { path, functions } of files) console.log(`  ${path}  ${[...new Set(functions)].filter(Boolean).join(', ')}`)
+  for (const { path, functions } of files)
+    console.log(`  ${path}  ${[...new Set(functions)].filter(Boolean).join(', ')}`)
 }
 
 if (import.meta.main) {

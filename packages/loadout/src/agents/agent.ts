@@ -49,7 +49,7 @@ export interface AgentStep {
   usage: TokensUsed
 }
 
-export interface AgentResult {
+export interface AgentRunResult {
   /** Text, or a value that matches the schema. */
   output: Json
   text: string
@@ -66,12 +66,12 @@ export interface AgentResult {
   lost: LostInTool[]
 }
 
-export async function agent(options: AgentOptions): Promise<AgentResult> {
+export async function agent(options: AgentOptions): Promise<AgentRunResult> {
   const { model, output, maxRetries, tokens } = options
   await assertTokensLeft(tokens)
   const messages = messagesOf(options)
   const { prompt, history } = lastPrompt(messages)
-  const name = nameOf(model)
+  const name = agentToolName(model)
   const selection = await options.tools.select({ ...options.resolve, prompt, history, model: name })
   const { onPending } = options
   const form = onPending ? { onPending } : {}
@@ -110,7 +110,7 @@ export async function agent(options: AgentOptions): Promise<AgentResult> {
   }
 }
 
-export const nameOf = (model: LanguageModel) =>
+export const agentToolName = (model: LanguageModel) =>
   typeof model === 'string' ? model : `${model.provider.split('.')[0]}:${model.modelId}`
 
 function messagesOf({ prompt, messages }: AgentOptions): ModelMessage[] {

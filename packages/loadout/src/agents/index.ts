@@ -2,7 +2,7 @@
  * Agents on the AI SDK: models by configuration, an agent loop, the chat of a thread, and the runner of workflow agent
  * nodes.
  */
-export { type AgentOptions, type AgentResult, type AgentStep, agent } from './agent.ts'
+export { type AgentOptions, type AgentRunResult, type AgentStep, agent } from './agent.ts'
 export type { ResponseLimits, Stopped, TokensUsed } from './agent-settings.ts'
 export { type ChatOptions, type ChatServices, streamChat } from './chat.ts'
 export { modelFailure } from './model-failure.ts'

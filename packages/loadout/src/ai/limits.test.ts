@@ -1,7 +1,7 @@
 import { openai } from '@ai-sdk/openai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { modelName } from '../loadout/model-name.ts'
+import { toolModelName } from '../loadout/model-name.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
 import { type AnthropicTool, toAnthropic } from './anthropic/anthropic.ts'
@@ -12,7 +12,7 @@ import { toAI } from './to-ai.ts'
 
 const entry = (name: string, toolkit = 'kit'): LoadoutEntry => ({
   ref: `${toolkit}.${name}`,
-  modelName: modelName(toolkit, name),
+  modelName: toolModelName(toolkit, name),
   tier: 'app',
   toolkit,
   tool: name,

@@ -107,7 +107,7 @@ export const SEARCH_NAME = SEARCH_ENTRY.modelName
 export const isSearch = ({ ref }: Pick<LoadoutEntry, 'ref'>) => ref === SEARCH_ENTRY.ref
 
 /** Selected tools without the search tool, and the search tool if present. */
-export function partsOf({ tools }: ModelSelection): { selected: LoadoutEntry[]; search: LoadoutEntry | undefined } {
+export function callParts({ tools }: ModelSelection): { selected: LoadoutEntry[]; search: LoadoutEntry | undefined } {
   const entries = tools.map(({ entry }) => entry)
   return { selected: entries.filter((entry) => !isSearch(entry)), search: entries.find(isSearch) }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { outcomeFromJson } from '../calls/records/outcome-json.ts'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
 import { searchResultNames } from './model-call.ts'
-import { isFailure, type ResultPart, resultParts } from './result-parts.ts'
+import { isFailure, type ModelResultPart, resultParts } from './result-parts.ts'
 
 /** Outcome in the AI SDK: stored as JSON and converted for the model. */
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>
@@ -32,7 +32,7 @@ export function toModelOutput({ output }: { output: unknown }): ModelOutput {
   return { type: 'content', value: parts.map(contentOf) }
 }
 
-function contentOf(part: ResultPart) {
+function contentOf(part: ModelResultPart) {
   if (part.type === 'text') return part
   const { mediaType, data, name } = part
   const file = { type: 'file' as const, mediaType, data: { type: 'data' as const, data } }

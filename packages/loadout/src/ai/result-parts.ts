@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { CallOutcome } from '../calls/call.ts'
 import type { JsonObject } from '../schema/json.ts'
 
-export type ResultPart =
+export type ModelResultPart =
   | { type: 'text'; text: string }
   /** Base64. */
   | { type: 'file'; mediaType: string; data: string; name?: string }
@@ -15,7 +15,7 @@ const link = z.looseObject({ uri: z.string(), name: z.string().optional(), descr
 
 export const isFailure = (outcome: CallOutcome) => outcome.status !== 'ok'
 
-export function resultParts(outcome: CallOutcome): ResultPart[] {
+export function resultParts(outcome: CallOutcome): ModelResultPart[] {
   if ('error' in outcome) {
     const { message, action } = outcome.error
     return [{ type: 'text', text: `${message} ${action}` }]
@@ -26,8 +26,8 @@ export function resultParts(outcome: CallOutcome): ResultPart[] {
   return [{ type: 'text', text: structuredContent === undefined ? 'Done.' : JSON.stringify(structuredContent) }]
 }
 
-function partOf(block: JsonObject): ResultPart {
-  const asIs: ResultPart = { type: 'text', text: JSON.stringify(block) }
+function partOf(block: JsonObject): ModelResultPart {
+  const asIs: ModelResultPart = { type: 'text', text: JSON.stringify(block) }
   if (block.type === 'text') return textPart(text.safeParse(block)) ?? asIs
   if (block.type === 'image' || block.type === 'audio') {
     const read = media.safeParse(block)
@@ -41,10 +41,10 @@ function partOf(block: JsonObject): ResultPart {
   return { type: 'text', text: [name, uri, description].filter((word) => word !== undefined).join('\n') }
 }
 
-const textPart = (read: { success: boolean; data?: { text: string } | undefined }): ResultPart | undefined =>
+const textPart = (read: { success: boolean; data?: { text: string } | undefined }): ModelResultPart | undefined =>
   read.success && read.data ? { type: 'text', text: read.data.text } : undefined
 
-function blobPart(resource: unknown): ResultPart | undefined {
+function blobPart(resource: unknown): ModelResultPart | undefined {
   const read = blob.safeParse(resource)
   if (!read.success) return undefined
   const { blob: data, mimeType = 'application/octet-stream', uri } = read.data
@@ -56,12 +56,12 @@ function blobPart(resource: unknown): ResultPart | undefined {
 export function valueText(outcome: CallOutcome): string {
   const isValue = outcome.status === 'ok' && outcome.resultHandle === undefined
   if (isValue && outcome.structuredContent !== undefined) return JSON.stringify(outcome.structuredContent)
-  return textOf(resultParts(outcome))
+  return partText(resultParts(outcome))
 }
 
-export const textOf = (parts: readonly ResultPart[]) =>
+export const partText = (parts: readonly ModelResultPart[]) =>
   parts.map((part) => (part.type === 'text' ? part.text : filePlaceholder(part))).join('\n')
 
 /** For models that cannot read the file. */
-export const filePlaceholder = ({ mediaType, data, name }: Extract<ResultPart, { type: 'file' }>): string =>
+export const filePlaceholder = ({ mediaType, data, name }: Extract<ModelResultPart, { type: 'file' }>): string =>
   `[${name ? `${name}, ` : ''}${mediaType}, about ${Math.ceil((data.length * 3) / 4 / 1024)} KB, cannot be shown here]`

@@ -14,9 +14,9 @@ import { MAX_RESULTS, SEARCH_ENTRY, SEARCH_TOOLS } from '../search/search-tools.
 import { LIMITS, type LimitedProvider, limitWarnings } from './limits.ts'
 import {
   type CallTool,
+  callParts,
   descriptionOf,
   type ModelSelection,
-  partsOf,
   SEARCH_NAME,
   searchResultNames,
 } from './model-call.ts'
@@ -133,9 +133,9 @@ function byStepsOf(
     ...[...namesOf(plan.immediate), ...found].slice(0, maxTools),
     SEARCH_NAME,
   ]
-  const before = new Set(namesOf(partsOf(selection).selected))
+  const before = new Set(namesOf(callParts(selection).selected))
   const foundSince = () =>
-    namesOf(partsOf(selection.next?.() ?? selection).selected).filter((name) => !before.has(name))
+    namesOf(callParts(selection.next?.() ?? selection).selected).filter((name) => !before.has(name))
   return { activeTools: active([]), prepareStep: () => ({ activeTools: active(foundSince()) }) }
 }
 
@@ -177,7 +177,7 @@ function planFor(
     messages,
   }: Required<Pick<ToAIOptions, 'search' | 'messages'>> & { provider: LimitedProvider | undefined },
 ): Planned {
-  const { selected } = partsOf(selection)
+  const { selected } = callParts(selection)
   const { deferred } = selection
   const referenced = search.by === 'anthropic' ? referencedInMessages(messages) : new Set<string>()
   const isReferenced = ({ modelName }: LoadoutEntry) => referenced.has(modelName)

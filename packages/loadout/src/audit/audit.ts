@@ -14,10 +14,10 @@ import { type AuditInput, newEntry } from './entry.ts'
 import { type Journal, memoryJournal } from './journal/journal.ts'
 import { createShipper } from './journal/shipper.ts'
 import {
+  type AuditExportFormat,
   type AuditFilter,
   type AuditPage,
   type AuditReader,
-  type ExportFormat,
   exportLog,
   listLog,
 } from './read-log.ts'
@@ -33,7 +33,7 @@ export interface Audit {
     page?: AuditPage,
   ): Promise<{ items: AuditView[]; nextCursor?: string }>
   /** The entries as a file, in chunks. */
-  export(reader: AuditReader, format: ExportFormat, filter?: AuditFilter): AsyncIterable<string>
+  export(reader: AuditReader, format: AuditExportFormat, filter?: AuditFilter): AsyncIterable<string>
   /** Verifies the hash chain and reports the first invalid row. */
   verify(): Promise<ChainVerdict>
   /** Erases a user from the log. Returns the number of changed entries. */

@@ -1,7 +1,7 @@
 /** Reads the log in pages, newest first, or exports it. Users read their own entries, operators all entries. */
 
 import type { AuditRow, AuditView } from '../schema/records/audit.ts'
-import type { Access, ListQuery, Storage } from '../storage/storage.ts'
+import type { Access, RowQuery, Storage } from '../storage/storage.ts'
 
 /** A user, or an operator who reads all entries. */
 export type AuditReader = { userId: string } | { everyone: true }
@@ -29,7 +29,7 @@ export interface AuditPage {
   limit?: number | undefined
 }
 
-export type ExportFormat = 'csv' | 'jsonl'
+export type AuditExportFormat = 'csv' | 'jsonl'
 
 const PAGE = 100
 const EXPORT_PAGE = 1000
@@ -47,7 +47,7 @@ export async function listLog(
   const query = { ...queryOf(reader, filter), ...(after === undefined ? {} : { after }), limit: limit + 1 }
   // One extra row shows whether there is a next page.
   const rows = await storage.transaction(accessOf(reader), (tx) => tx.list('audit', query))
-  const items = rows.slice(0, limit).map(viewOf)
+  const items = rows.slice(0, limit).map(toAuditView)
   const last = rows.length > limit ? items.at(-1) : undefined
   return { items, ...(last ? { nextCursor: last.id } : {}) }
 }
@@ -78,7 +78,7 @@ async function listFiltered(
 export async function* exportLog(
   storage: Storage,
   reader: AuditReader,
-  { filter, format }: { filter: AuditFilter; format: ExportFormat },
+  { filter, format }: { filter: AuditFilter; format: AuditExportFormat },
 ): AsyncGenerator<string> {
   if (format === 'csv') yield CSV_HEAD
   for (let cursor: string | undefined; ; ) {
@@ -94,7 +94,7 @@ function accessOf(reader: AuditReader): Access {
   return 'everyone' in reader ? { caller: 'audit-reading' } : { userId: reader.userId }
 }
 
-function queryOf(reader: AuditReader, filter: AuditFilter): ListQuery<'audit'> {
+function queryOf(reader: AuditReader, filter: AuditFilter): RowQuery<'audit'> {
   const { toolkit, from, to, userId, caller: _, decision: __, ...fields } = filter
   const conditions = Object.entries(fields).filter(([, value]) => value !== undefined)
   const owner = 'everyone' in reader ? userId : reader.userId
@@ -109,7 +109,7 @@ function queryOf(reader: AuditReader, filter: AuditFilter): ListQuery<'audit'> {
   }
 }
 
-export function viewOf(row: AuditRow): AuditView {
+export function toAuditView(row: AuditRow): AuditView {
   const { auditId: id, at, userId, action, source, ref, outcome, threadId, runId, callId, detailJson, hash } = row
   return {
     id,

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { failure, run, value } from '../testing/suites/executor/case.ts'
+import { expectFailure, expectValue, run } from '../testing/suites/executor/case.ts'
 import { executorSuite } from '../testing/suites/executor/suite.ts'
 import { quickjs } from './quickjs.ts'
 
@@ -15,13 +15,13 @@ it('closing the executor cancels running programs and rejects new ones', {
   const executor = quickjs({ spares: 0 })
   const never = { call: () => new Promise<never>(() => {}) }
   const [waiting, computing] = [
-    failure(executor, 'await kit.slow()', { bridge: never }),
-    failure(executor, 'for (;;);'),
+    expectFailure(executor, 'await kit.slow()', { bridge: never }),
+    expectFailure(executor, 'for (;;);'),
   ]
-  await value(executor, 'return 1')
+  await expectValue(executor, 'return 1')
   await executor.close()
   expect([(await waiting).code, (await computing).code]).toEqual(['cancelled', 'cancelled'])
-  expect((await failure(executor, 'return 1')).code).toBe('sandbox-lost')
+  expect((await expectFailure(executor, 'return 1')).code).toBe('sandbox-lost')
 })
 
 it('the executor limits concurrent programs and queues the others', async () => {
@@ -34,7 +34,7 @@ it('the executor limits concurrent programs and queues the others', async () => 
     return { value: 1, at: 0 }
   }
   const all = await Promise.all(
-    Array.from({ length: 8 }, () => value(executor, 'return kit.slow()', { bridge: { call } })),
+    Array.from({ length: 8 }, () => expectValue(executor, 'return kit.slow()', { bridge: { call } })),
   )
   expect(all).toEqual(Array(8).fill(1))
   expect(most).toBe(2)
@@ -50,7 +50,7 @@ it('a program that exceeds a limit makes no more calls', async () => {
   }
   await run(executor, 'for (;;) kit.echo()', { limits: { calls: 5 }, bridge: { call } })
   expect(made).toEqual([])
-  await value(executor, 'kit.echo(); kit.echo(); return 1', { bridge: { call } })
+  await expectValue(executor, 'kit.echo(); kit.echo(); return 1', { bridge: { call } })
   expect(made).toEqual([0, 1])
   await executor.close()
 })

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Bridge, Executor, ProgramLimits } from './executor.ts'
 import { boundedBinary } from './guest/patch-wasm.ts'
 import { executorOf } from './sandbox/executor.ts'
-import { DEFAULT_LIMITS, memoryClass } from './sandbox/limits.ts'
+import { DEFAULT_PROGRAM_LIMITS, memoryClass } from './sandbox/limits.ts'
 import { SandboxPool } from './sandbox/pool.ts'
 import { createProcesses } from './sandbox/process.ts'
 import { openThread } from './sandbox/thread.ts'
@@ -63,7 +63,7 @@ function inCallerContext(executor: Executor, limits: Partial<ProgramLimits>): Ex
 /** Threads share one compiled module. */
 function threadsOf(wasmFile: string) {
   const wasm = readFileSync(wasmFile)
-  const module = WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_LIMITS.memoryBytes)))
+  const module = WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_PROGRAM_LIMITS.memoryBytes)))
   module.catch(() => {})
   return async () => openThread({ wasm, module: await module })
 }

@@ -64,7 +64,7 @@ export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer
     // A calling run waits for the program.
     const scope = { userId, threadId, allowedTools, rules }
     const found = await run(scope, input, { signal, isInside: runId !== undefined })
-    if (!signal?.aborted || FINISHED.has(found.status)) return outcomeOf(found)
+    if (!signal?.aborted || FINISHED.has(found.status)) return programOutcome(found)
     // A cancelled call cancels its program.
     await engine.cancel(userId, found.id)
     return failed(new HostError('cancelled'))
@@ -75,7 +75,7 @@ export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer
     // A model can read only programs of its own thread.
     if (kind !== 'program' || programThreadId !== threadId) throw noRun()
     const found = await engine.settled(userId, runId, { signal })
-    return isSuspended(found.status) ? outcomeOf(found) : failed(new HostError('cancelled'))
+    return isSuspended(found.status) ? programOutcome(found) : failed(new HostError('cancelled'))
   }
   return async (call) => {
     if (call.caller.type === 'code')
@@ -89,7 +89,7 @@ export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer
 }
 
 /** Outcome of a run for models. */
-export function outcomeOf(run: RunView): CallOutcome {
+export function programOutcome(run: RunView): CallOutcome {
   const about = { runId: run.id, status: run.status }
   if (run.status === 'completed') {
     const { output } = run

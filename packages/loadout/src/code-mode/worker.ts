@@ -6,7 +6,7 @@ import type { Executor } from './executor.ts'
 import { boundedBinary } from './guest/patch-wasm.ts'
 import { executorOf } from './sandbox/executor.ts'
 import { SandboxClosedError, type SandboxHandle, type SandboxListener } from './sandbox/handle.ts'
-import { DEFAULT_LIMITS, memoryClass } from './sandbox/limits.ts'
+import { DEFAULT_PROGRAM_LIMITS, memoryClass } from './sandbox/limits.ts'
 import { SandboxPool } from './sandbox/pool.ts'
 import type { FromSandbox } from './sandbox/protocol.ts'
 
@@ -44,7 +44,7 @@ const openWorker = () =>
 
 async function prepare(source: WorkerOptions['wasm']): Promise<WorkerStart> {
   const wasm = new Uint8Array(typeof source === 'function' ? await source() : source)
-  const module = await WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_LIMITS.memoryBytes)))
+  const module = await WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_PROGRAM_LIMITS.memoryBytes)))
   return { wasm, module, stackBytes: STACK_BYTES }
 }
 

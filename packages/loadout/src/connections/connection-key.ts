@@ -26,5 +26,5 @@ export function parseStateKey(key: string): { uscoId: string; userId: string | n
 export const isForToolkit = (key: string, uscoId: string) => (JSON.parse(key) as [string, unknown])[0] === uscoId
 
 /** Changes with the record and its secrets, because both update the row. */
-export const fingerprintOf = ({ uscoId, toolkit, row }: StoredToolkit) =>
+export const serverFingerprint = ({ uscoId, toolkit, row }: StoredToolkit) =>
   `${uscoId} ${row.updatedAt.getTime()} ${toolkit.server.type}`

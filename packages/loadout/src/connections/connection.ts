@@ -92,7 +92,7 @@ export interface ConnectionHooks {
   onElicitation(question: ElicitationRequest, signal: AbortSignal): Promise<ElicitationResult>
 }
 
-export interface CallOptions {
+export interface ConnectionCallOptions {
   signal?: AbortSignal | undefined
   /** Fails the call after this many milliseconds without progress. */
   timeoutMs: number
@@ -168,18 +168,21 @@ export interface SkillAddress {
 export interface Connection {
   readonly info: ServerInfo
   readonly verdict: EraVerdict
-  list(kind: ListKind, options: CallOptions): Promise<RawList>
+  list(kind: ListKind, options: ConnectionCallOptions): Promise<RawList>
   callTool(
     call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
-    options: CallOptions,
+    options: ConnectionCallOptions,
   ): Promise<ToolResult>
-  readResource(uri: string, options: CallOptions): Promise<JsonObject>
+  readResource(uri: string, options: ConnectionCallOptions): Promise<JsonObject>
   /** Skills and their files. Each file is verified against the server's skill list. */
-  listSkills(options: CallOptions): Promise<JsonObject[]>
-  readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject>
-  getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject>
+  listSkills(options: ConnectionCallOptions): Promise<JsonObject[]>
+  readSkill(address: SkillAddress, options: ConnectionCallOptions): Promise<JsonObject>
+  getPrompt(
+    prompt: { name: string; arguments: Record<string, string> },
+    options: ConnectionCallOptions,
+  ): Promise<JsonObject>
   /** Empty if the server declares no completions. */
-  complete(request: CompletionRequest, options: CallOptions): Promise<Completion>
+  complete(request: CompletionRequest, options: ConnectionCallOptions): Promise<Completion>
   /** Whether the session is still usable. */
   isOpen(): boolean
   /** Recent stderr output of the process, and its process group. */

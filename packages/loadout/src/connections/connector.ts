@@ -23,7 +23,14 @@ import type {
   ElicitationResult,
   RequestAuth,
 } from './connection.ts'
-import { connectionOwner, fingerprintOf, isForToolkit, isRemote, parseStateKey, stateKey } from './connection-key.ts'
+import {
+  connectionOwner,
+  isForToolkit,
+  isRemote,
+  parseStateKey,
+  serverFingerprint,
+  stateKey,
+} from './connection-key.ts'
 import type { Drivers } from './drivers.ts'
 import { isBroken, isCancelled, mayRepeat } from './errors.ts'
 import { type Opening, type OpenRequest, PendingHandshakes, type StartLimits } from './pool/pending-handshakes.ts'
@@ -37,7 +44,7 @@ import {
 } from './pool/pool.ts'
 import { Startups } from './pool/startups.ts'
 import { asCredentialsRefused, isRefused, redactForUser, redactSecrets, redactState } from './redact-errors.ts'
-import { abortable, retryAfterMs, sleep } from './retry-after.ts'
+import { abortable, cancellableSleep, retryAfterMs } from './retry-after.ts'
 import { Eras, explainEra, FELL_BACK, isBackChannelMissing } from './session/eras.ts'
 import { LogRing, redactLogEntry, type ServerOutput, ServerOutputs } from './session/server-output.ts'
 import { ObservedConnection, observeConnect } from './session/traced-connection.ts'
@@ -128,7 +135,7 @@ class LiveConnector implements Connector {
       const fellBack = isBackChannelMissing(error) && this.#eras.fallBack(stored, firstLease.connection.info)
       if (isBackChannelMissing(error) && !(fellBack && repeatable)) throw explainEra(error, fellBack)
       const waitMs = retryAfterMs(error, options)
-      if (waitMs !== undefined) await sleep(waitMs, options.signal)
+      if (waitMs !== undefined) await cancellableSleep(waitMs, options.signal)
       else if (!fellBack && !mayRepeat(error, repeatable)) throw error
       const leftMs = Math.max(1000, deadline - Date.now())
       const retryLease = await this.#lease(stored, userId, { limits: { ...limits, connectMs: leftMs }, trace })
@@ -162,7 +169,7 @@ class LiveConnector implements Connector {
       this.#handshakes.cancelToolkit(uscoId)
       this.#outputs.forget((id) => isForToolkit(id, uscoId))
     }
-    return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === fingerprintOf(keep))
+    return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === serverFingerprint(keep))
   }
 
   async reset(uscoId: string, userId?: string): Promise<void> {
@@ -193,7 +200,11 @@ class LiveConnector implements Connector {
   #lease(stored: StoredToolkit, userId: string, opening: Opening): Promise<Lease> {
     this.#names.set(stored.uscoId, stored.toolkit.id)
     if (stored.tier === 'app') this.#appToolkits.set(stored.uscoId, true)
-    const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: connectionOwner(stored, userId) }
+    const key = {
+      toolkit: stored.uscoId,
+      fingerprint: serverFingerprint(stored),
+      userId: connectionOwner(stored, userId),
+    }
     const open = (onClosed: () => void) =>
       observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: opening.trace }, (meta) =>
         this.#handshakes.track({ toolkit: key.toolkit, userId: key.userId }, (signal) =>

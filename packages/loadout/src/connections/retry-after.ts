@@ -25,7 +25,7 @@ export function abortable(leasing: Promise<Lease>, signal: AbortSignal | undefin
   })
 }
 
-export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function cancellableSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(timer)

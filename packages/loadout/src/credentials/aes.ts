@@ -8,7 +8,7 @@ const TAG_BITS = 128
 const IV_BYTES = 12
 export const KEY_BYTES = 32
 
-export function importKey(bytes: Uint8Array): Promise<CryptoKey> {
+export function importAesKey(bytes: Uint8Array): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes as BufferSource, ALGORITHM, false, ['encrypt', 'decrypt'])
 }
 

@@ -3,7 +3,7 @@
  * to its address.
  */
 import type { CredentialAddress, Envelope } from '../schema/records/credential.ts'
-import { bind, decrypt, encrypt, fromBase64, importKey, KEY_BYTES, randomBytes, toBase64 } from './aes.ts'
+import { bind, decrypt, encrypt, fromBase64, importAesKey, KEY_BYTES, randomBytes, toBase64 } from './aes.ts'
 import type { KeyRing } from './key-ring.ts'
 
 const VERSION = 'loadout-credential-v1'
@@ -11,7 +11,7 @@ const VERSION = 'loadout-credential-v1'
 export async function seal(ring: KeyRing, address: CredentialAddress, secret: string): Promise<Envelope> {
   const boundTo = addressBytes(address)
   const dataKey = randomBytes(KEY_BYTES)
-  const { iv, ciphertext } = await encrypt(await importKey(dataKey), new TextEncoder().encode(secret), boundTo)
+  const { iv, ciphertext } = await encrypt(await importAesKey(dataKey), new TextEncoder().encode(secret), boundTo)
   const { keyId, wrapped } = await ring.wrap(dataKey, boundTo)
   dataKey.fill(0)
   return { keyId, wrappedKey: toBase64(wrapped), iv: toBase64(iv), ciphertext: toBase64(ciphertext) }
@@ -21,7 +21,7 @@ export async function open(ring: KeyRing, address: CredentialAddress, envelope: 
   const boundTo = addressBytes(address)
   const dataKey = await ring.unwrap(envelope.keyId, fromBase64(envelope.wrappedKey), boundTo)
   const sealed = { iv: fromBase64(envelope.iv), ciphertext: fromBase64(envelope.ciphertext) }
-  const plain = await decrypt(await importKey(dataKey), sealed, boundTo)
+  const plain = await decrypt(await importAesKey(dataKey), sealed, boundTo)
   dataKey.fill(0)
   return new TextDecoder().decode(plain)
 }

@@ -5,7 +5,7 @@ import { chmod, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
-import { fromBase64, importKey, KEY_BYTES, randomBytes, toBase64 } from './aes.ts'
+import { fromBase64, importAesKey, KEY_BYTES, randomBytes, toBase64 } from './aes.ts'
 import { aesKeyRing } from './aes-key-ring.ts'
 import type { KeyRing } from './key-ring.ts'
 import { keyIdOf } from './master-key.ts'
@@ -88,7 +88,9 @@ async function newKey() {
 }
 
 async function ringOf({ keys }: KeyFile): Promise<KeyRing> {
-  return aesKeyRing(await Promise.all(keys.map(async ({ id, key }) => ({ id, key: await importKey(fromBase64(key)) }))))
+  return aesKeyRing(
+    await Promise.all(keys.map(async ({ id, key }) => ({ id, key: await importAesKey(fromBase64(key)) }))),
+  )
 }
 
 function safeJson(text: string): unknown {

@@ -1,6 +1,6 @@
 /** Key ring from `LOADOUT_MASTER_KEY`, for multi-user hosts. Weak keys are refused. */
 import { HostError } from '../errors.ts'
-import { fromBase64, importKey, KEY_BYTES, toBase64 } from './aes.ts'
+import { fromBase64, importAesKey, KEY_BYTES, toBase64 } from './aes.ts'
 import { aesKeyRing } from './aes-key-ring.ts'
 import type { KeyRing } from './key-ring.ts'
 
@@ -32,7 +32,7 @@ async function readKey(text: string, position: number) {
     throw new HostError('weak-key', { detail: `${name} has ${bytes.length} bytes; exactly ${KEY_BYTES} are taken.` })
   if (new Set(bytes).size < MIN_DISTINCT_BYTES || isText(bytes))
     throw new HostError('weak-key', { detail: `${name} does not look random.` })
-  return { id: colon > 0 ? text.slice(0, colon) : await keyIdOf(bytes), key: await importKey(bytes) }
+  return { id: colon > 0 ? text.slice(0, colon) : await keyIdOf(bytes), key: await importAesKey(bytes) }
 }
 
 /** A short ID that distinguishes keys and reveals nothing about them. */

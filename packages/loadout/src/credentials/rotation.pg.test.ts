@@ -2,7 +2,7 @@ import { afterAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { newId } from '../schema/ids.ts'
 import { postgres } from '../storage/postgres.ts'
-import { importKey, randomBytes } from './aes.ts'
+import { importAesKey, randomBytes } from './aes.ts'
 import { aesKeyRing } from './aes-key-ring.ts'
 import { createCredentialStore } from './credential-store.ts'
 import { seal } from './envelope.ts'
@@ -14,7 +14,7 @@ afterAll(() => drop())
 
 it(`key rotation of ${ROWS} rows does not fail concurrent reads`, async () => {
   const storage = postgres({ url })
-  const [oldKey, newKey] = await Promise.all([importKey(randomBytes(32)), importKey(randomBytes(32))])
+  const [oldKey, newKey] = await Promise.all([importAesKey(randomBytes(32)), importAesKey(randomBytes(32))])
   const before = aesKeyRing([{ id: 'old', key: oldKey }])
   const store = createCredentialStore({
     storage,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { memory } from '../storage/memory.ts'
-import { importKey, randomBytes } from './aes.ts'
+import { importAesKey, randomBytes } from './aes.ts'
 import { aesKeyRing } from './aes-key-ring.ts'
 import { createCredentialStore } from './credential-store.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -11,7 +11,7 @@ const as = { userId: 'ann' }
 describe('key rotation', () => {
   it('keeps a secret that is replaced during rotation and counts only its own changes', async () => {
     const storage = memory()
-    const [one, two] = await Promise.all([importKey(randomBytes(32)), importKey(randomBytes(32))])
+    const [one, two] = await Promise.all([importAesKey(randomBytes(32)), importAesKey(randomBytes(32))])
     const old = createCredentialStore({ storage, keyRing: aesKeyRing([{ id: 'one', key: one }]) })
     await storage.transaction(as, (tx) => old.save(tx, owner, { 'env.A': 'a', 'env.B': 'b', 'env.C': 'c' }))
     const both = aesKeyRing([

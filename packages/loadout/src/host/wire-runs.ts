@@ -33,7 +33,7 @@ import type { AppConfigStore } from '../toolkits/app-config.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { HOUR_MS } from '../util/durations.ts'
 import type { Plan } from '../workflow/definition/plan.ts'
-import type { RunLimits } from '../workflow/preflight/context.ts'
+import type { PreflightLimits } from '../workflow/preflight/context.ts'
 import { type PreflightScope, preflight } from '../workflow/preflight/preflight.ts'
 import { createWorkflowWork } from '../workflow/run/execute-run.ts'
 import { forgetToolkits } from '../workflow/run-snapshot.ts'
@@ -202,7 +202,7 @@ async function limited(
   parts: HostWorkflowDeps,
   userId: string,
   threadId: string | undefined,
-): Promise<RunLimits | undefined> {
+): Promise<PreflightLimits | undefined> {
   const [{ limits }, { costLimits }] = await Promise.all([parts.app.get(), parts.preferences.get(userId)])
   const own = threadId === undefined ? undefined : (await parts.threads.settings(userId, threadId)).limits
   const all = [limits.maxCallsPerHour, limits.maxTokensPerDay, costLimits.maxCallsPerHour, costLimits.maxTokensPerDay]

@@ -6,7 +6,7 @@
 export const STEP = 8
 
 /** Budget that bounded work charges. */
-export interface Meter {
+export interface WorkMeter {
   readonly maxDepth: number
   spend(units: number): void
 }

@@ -4,15 +4,15 @@
  */
 import type { FieldError } from '../errors.ts'
 import { isObject } from '../util/is-object.ts'
-import { BudgetExceeded, type Meter } from './budget.ts'
-import { type JsonObject, kindOf, OTHER, own } from './json-value.ts'
+import { BudgetExceeded, type WorkMeter } from './budget.ts'
+import { type JsonObject, kindOf, OTHER_KIND, own } from './json-value.ts'
 import { contains, itemCounts, items } from './keywords/array.ts'
 import { allOf, anyOf, conditional, not, oneOf, references, unevaluated, withEvaluated } from './keywords/logic.ts'
 import { dependencies, properties, propertyCounts, propertyNames, required } from './keywords/object.ts'
 import { constant, numbers, options, strings, type, typeOnly } from './keywords/value.ts'
-import { References, type Resource, type Target } from './refs.ts'
+import { References, type RefTarget, type Resource } from './refs.ts'
 import { compilePattern, type Pattern } from './regex/match.ts'
-import { ALWAYS, type Check, INVALID, NEVER, UNKNOWN, VALID, type Verdict } from './run.ts'
+import { ALWAYS, type Check, INVALID, NEVER_VALID, UNKNOWN_VERDICT, VALID, type ValidationVerdict } from './run.ts'
 import { type Compilation, SchemaCompiler, type SubschemaLocation } from './schema-compiler.ts'
 import { formatPath, type SchemaPath } from './schema-path.ts'
 
@@ -65,11 +65,11 @@ interface Node {
 export class SchemaCompilation implements Compilation {
   readonly errors: FieldError[] = []
   readonly notes: FieldError[] = []
-  readonly meter: Meter
+  readonly meter: WorkMeter
   readonly limits: CompileLimits
   private readonly references: References
   private readonly nodes = new Map<object, Node>()
-  private readonly queue: { node: Node; target: Target }[] = []
+  private readonly queue: { node: Node; target: RefTarget }[] = []
   private readonly patterns = new Map<string, Pattern | { unsupported: string }>()
   private patternSize = 0
 
@@ -93,7 +93,7 @@ export class SchemaCompilation implements Compilation {
 
   compile(schema: unknown, at: SubschemaLocation): Check {
     if (schema === true) return ALWAYS
-    if (schema === false) return NEVER
+    if (schema === false) return NEVER_VALID
     if (!isObject(schema)) return this.reject(at.path, 'must be a schema: an object, true or false')
     const node = this.nodeOf(schema)
     if (node.check) return node.check
@@ -110,7 +110,7 @@ export class SchemaCompilation implements Compilation {
     if (dynamic && this.references.isOpen(reference)) return undefined
     const target = this.references.resolve(reference, from)
     if (target?.schema === true) return ALWAYS
-    if (target?.schema === false) return NEVER
+    if (target?.schema === false) return NEVER_VALID
     if (!target || !isObject(target.schema)) return undefined
     const node = this.nodeOf(target.schema)
     if (node.check) return node.check
@@ -160,7 +160,7 @@ export class SchemaCompilation implements Compilation {
 
   private reject(path: SchemaPath | undefined, message: string): Check {
     this.error(path, message)
-    return NEVER
+    return NEVER_VALID
   }
 }
 
@@ -169,16 +169,16 @@ const NOT_JSON: readonly Check[] = [(_value, run) => run.fail(() => 'must be a J
 function assemble(compiler: SchemaCompiler): Check {
   const { last } = compiler
   const byKind = compiler.lists()
-  byKind[OTHER] = NOT_JSON
+  byKind[OTHER_KIND] = NOT_JSON
   const others: Check = (value, run) => {
     const checks = byKind[kindOf(value)] as readonly Check[]
     run.enter(checks.length + 1)
-    let verdict: Verdict = VALID
+    let verdict: ValidationVerdict = VALID
     for (let i = 0; i < checks.length; i++) {
       const result = (checks[i] as Check)(value, run)
       if (result === VALID) continue
       if (result === INVALID) verdict = INVALID
-      else if (verdict === VALID) verdict = UNKNOWN
+      else if (verdict === VALID) verdict = UNKNOWN_VERDICT
       if (verdict === INVALID && !run.wantsMore) break
     }
     run.leave()

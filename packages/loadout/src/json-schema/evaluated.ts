@@ -2,7 +2,7 @@
  * Properties and items that the keywords at one location evaluated, for unevaluatedProperties and unevaluatedItems.
  * Only successful schemas count; `incomplete` means that an undecided schema may have evaluated more.
  */
-import { type Meter, STEP } from './budget.ts'
+import { STEP, type WorkMeter } from './budget.ts'
 
 export class Evaluated {
   allProperties = false
@@ -13,12 +13,12 @@ export class Evaluated {
   private readonly properties = new Set<string>()
   private readonly items = new Set<number>()
 
-  property(key: string, meter: Meter): void {
+  property(key: string, meter: WorkMeter): void {
     meter.spend(STEP)
     this.properties.add(key)
   }
 
-  item(index: number, meter: Meter): void {
+  item(index: number, meter: WorkMeter): void {
     meter.spend(STEP)
     this.items.add(index)
   }
@@ -32,7 +32,7 @@ export class Evaluated {
   }
 
   /** Adds the evaluated properties and items of a schema at the same location. */
-  add(other: Evaluated, meter: Meter): void {
+  add(other: Evaluated, meter: WorkMeter): void {
     meter.spend(STEP * (other.properties.size + other.items.size))
     for (const key of other.properties) this.properties.add(key)
     for (const index of other.items) this.items.add(index)

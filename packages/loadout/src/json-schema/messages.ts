@@ -6,7 +6,7 @@
 import { isObject } from '../util/is-object.ts'
 import { STEP } from './budget.ts'
 import { type Kind, kindOf, NULL, own } from './json-value.ts'
-import type { Problem, Run } from './run.ts'
+import type { SchemaProblem, ValidationRun } from './run.ts'
 
 const MAX_LITERAL = 80
 const MAX_LISTED = 20
@@ -74,7 +74,7 @@ export function once<T>(make: () => T): () => T {
 }
 
 /** Most similar name, if one is close enough. */
-export function nearest(input: string, names: readonly string[], run: Run): string | undefined {
+export function nearest(input: string, names: readonly string[], run: ValidationRun): string | undefined {
   if (input.length > MAX_NAME) return undefined
   const normalizedInput = normalize(input)
   let best: string | undefined
@@ -111,7 +111,7 @@ function distance(a: string, b: string): number {
 }
 
 /** Reports why all alternatives failed: the most likely one, else a summary of all. */
-export function reportAlternatives(branches: readonly Problem[][], run: Run): void {
+export function reportAlternatives(branches: readonly SchemaProblem[][], run: ValidationRun): void {
   const here = run.currentDepth()
   const rightKind = without(branches, (problem) => problem.kind === 'type' && problem.depth === here)
   const candidates = without(rightKind, (problem) => problem.kind === 'value' && problem.depth === here + 1)
@@ -125,13 +125,16 @@ export function reportAlternatives(branches: readonly Problem[][], run: Run): vo
   else run.fail(() => formsMessage(candidates))
 }
 
-function without(branches: readonly Problem[][], wrong: (problem: Problem) => boolean): readonly Problem[][] {
+function without(
+  branches: readonly SchemaProblem[][],
+  wrong: (problem: SchemaProblem) => boolean,
+): readonly SchemaProblem[][] {
   const remaining = branches.filter((problems) => !problems.some(wrong))
   return remaining.length > 0 ? remaining : branches
 }
 
 /** When all alternatives differ at one path, one message can list every expected value. */
-function sharedChoice(branches: readonly Problem[][]): Problem | undefined {
+function sharedChoice(branches: readonly SchemaProblem[][]): SchemaProblem | undefined {
   const choices = branches.map((problems) => problems.find((problem) => problem.expected !== undefined))
   const first = choices[0]
   if (!first || choices.some((choice) => choice?.path !== first.path)) return undefined
@@ -139,7 +142,7 @@ function sharedChoice(branches: readonly Problem[][]): Problem | undefined {
   return { ...first, expected, message: `must be ${expected}` }
 }
 
-function formsMessage(branches: readonly Problem[][]): string {
+function formsMessage(branches: readonly SchemaProblem[][]): string {
   const forms = branches.slice(0, MAX_FORMS).map(
     (problems, i) =>
       `(${i + 1}) ${problems

@@ -13,7 +13,7 @@ export interface Resource {
   path: SchemaPath | undefined
 }
 
-export interface Target {
+export interface RefTarget {
   schema: unknown
   resource: Resource
   path: SchemaPath | undefined
@@ -21,7 +21,7 @@ export interface Target {
 
 interface Index {
   /** Resources by URI, and anchors by URI and name. */
-  targets: Map<string, Target>
+  targets: Map<string, RefTarget>
   dynamicNames: Map<string, number>
 }
 
@@ -65,7 +65,7 @@ export class References {
     this.root = { ...(isObject(schema) ? resourceOf(schema, undefined, whole) : whole), root: schema }
   }
 
-  resolve(reference: string, from: Resource): Target | undefined {
+  resolve(reference: string, from: Resource): RefTarget | undefined {
     if (reference === '#') return { schema: from.root, resource: from, path: from.path }
     if (reference.startsWith('#/')) return this.followPointer(reference.slice(1), from)
     const uri = absolute(reference, from.uri)
@@ -93,7 +93,7 @@ export class References {
     return cached
   }
 
-  private followPointer(pointer: string, from: Resource): Target | undefined {
+  private followPointer(pointer: string, from: Resource): RefTarget | undefined {
     let { root: schema, path } = from
     let resource = from
     for (const part of pointer.split('/').slice(1)) {
@@ -114,9 +114,9 @@ export class References {
 
   private buildIndex(): Index {
     const { root } = this
-    const targets = new Map<string, Target>()
+    const targets = new Map<string, RefTarget>()
     const dynamicNames = new Map<string, number>()
-    const open: Target[] = [{ schema: root.root, resource: root, path: undefined }]
+    const open: RefTarget[] = [{ schema: root.root, resource: root, path: undefined }]
     for (let at = open.pop(); at; at = open.pop()) {
       const { schema, path } = at
       if (!isObject(schema)) continue
@@ -143,7 +143,7 @@ function unescapePart(part: string): string | undefined {
 }
 
 /** The first target of a name wins; the order is deterministic. */
-function addTarget(targets: Map<string, Target>, uri: string, target: Target): void {
+function addTarget(targets: Map<string, RefTarget>, uri: string, target: RefTarget): void {
   if (!targets.has(uri)) targets.set(uri, target)
 }
 
@@ -152,7 +152,7 @@ function draft7Anchor(schema: JsonObject): string | undefined {
   return typeof id === 'string' && id.startsWith('#') ? id.slice(1) : undefined
 }
 
-function* subschemas({ schema, resource, path }: Target): Generator<Target> {
+function* subschemas({ schema, resource, path }: RefTarget): Generator<RefTarget> {
   for (const [keyword, value] of Object.entries(schema as JsonObject)) {
     const keywordPath = childPath(path, keyword)
     if (SINGLE.has(keyword) && isObject(value)) yield { schema: value, resource, path: keywordPath }

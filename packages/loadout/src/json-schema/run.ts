@@ -4,15 +4,15 @@
  * `BudgetExceeded` ends the whole validation. Without `problems` a run only decides and stops at the first refusal;
  * with them it also explains.
  */
-import { BudgetExceeded, type Meter, STEP } from './budget.ts'
+import { BudgetExceeded, STEP, type WorkMeter } from './budget.ts'
 import type { Evaluated } from './evaluated.ts'
 
 export const INVALID = 0
 export const VALID = 1
-export const UNKNOWN = 2
-export type Verdict = typeof INVALID | typeof VALID | typeof UNKNOWN
+export const UNKNOWN_VERDICT = 2
+export type ValidationVerdict = typeof INVALID | typeof VALID | typeof UNKNOWN_VERDICT
 
-export type Check = (value: unknown, run: Run) => Verdict
+export type Check = (value: unknown, run: ValidationRun) => ValidationVerdict
 
 /** Reporting a problem costs many times more than finding it. */
 const REPORT = 16 * STEP
@@ -20,7 +20,7 @@ const REPORT = 16 * STEP
 /** Frames (refs, allOf, anyOf …) per level of the value, so that the stack stays bounded. */
 const FRAMES_PER_LEVEL = 8
 
-export interface Problem {
+export interface SchemaProblem {
   path: string
   /** Levels below the root of the value; a deeper problem is closer to the intended alternative. */
   depth: number
@@ -30,16 +30,16 @@ export interface Problem {
   kind?: 'type' | 'value'
 }
 
-export interface RunLimits {
+export interface ValidationLimits {
   maxSteps: number
   maxDepth: number
   maxErrors: number
 }
 
-export class Run implements Meter {
+export class ValidationRun implements WorkMeter {
   readonly maxDepth: number
   readonly maxErrors: number
-  problems: Problem[] | undefined
+  problems: SchemaProblem[] | undefined
   /** Evaluated properties and items at this location, when an unevaluated* keyword needs them. */
   evaluated: Evaluated | undefined
   /** Reason of the first UNKNOWN. */
@@ -49,7 +49,7 @@ export class Run implements Meter {
   private depth = 0
   private frames = 0
 
-  constructor(limits: RunLimits, problems?: Problem[]) {
+  constructor(limits: ValidationLimits, problems?: SchemaProblem[]) {
     this.maxDepth = limits.maxDepth
     this.maxErrors = limits.maxErrors
     this.units = limits.maxSteps * STEP
@@ -79,7 +79,10 @@ export class Run implements Meter {
     return this.problems !== undefined && this.problems.length < this.maxErrors
   }
 
-  fail(problem: () => string | Pick<Problem, 'message' | 'expected' | 'kind'>, key?: string | number): Verdict {
+  fail(
+    problem: () => string | Pick<SchemaProblem, 'message' | 'expected' | 'kind'>,
+    key?: string | number,
+  ): ValidationVerdict {
     if (!this.problems || this.problems.length >= this.maxErrors) return INVALID
     this.spend(REPORT)
     const result = problem()
@@ -89,13 +92,13 @@ export class Run implements Meter {
     return INVALID
   }
 
-  undecided(reason: string): Verdict {
+  undecided(reason: string): ValidationVerdict {
     this.unknownReason ??= reason
-    return UNKNOWN
+    return UNKNOWN_VERDICT
   }
 
   /** Checks a child value one level down, with its own evaluated set. */
-  descend(check: Check, value: unknown, key: string | number): Verdict {
+  descend(check: Check, value: unknown, key: string | number): ValidationVerdict {
     if (++this.depth > this.maxDepth)
       throw new BudgetExceeded(`the value is nested deeper than ${this.maxDepth} levels`)
     const { evaluated } = this
@@ -109,7 +112,7 @@ export class Run implements Meter {
   }
 
   /** Runs a check with another problem list: undefined to only decide, or a separate list. */
-  reporting(problems: Problem[] | undefined, check: () => Verdict): Verdict {
+  reporting(problems: SchemaProblem[] | undefined, check: () => ValidationVerdict): ValidationVerdict {
     const outer = this.problems
     this.problems = problems
     const verdict = check()
@@ -122,9 +125,9 @@ export class Run implements Meter {
   }
 }
 
-export function and(a: Verdict, b: Verdict): Verdict {
+export function and(a: ValidationVerdict, b: ValidationVerdict): ValidationVerdict {
   if (a === INVALID || b === INVALID) return INVALID
-  return a === UNKNOWN || b === UNKNOWN ? UNKNOWN : VALID
+  return a === UNKNOWN_VERDICT || b === UNKNOWN_VERDICT ? UNKNOWN_VERDICT : VALID
 }
 
 /** Path of the root value. */
@@ -142,4 +145,4 @@ export function pathText(path: readonly (string | number)[]): string {
 export const ALWAYS: Check = () => VALID
 
 /** The schema `false`. */
-export const NEVER: Check = (_value, run) => run.fail(() => 'is not allowed here')
+export const NEVER_VALID: Check = (_value, run) => run.fail(() => 'is not allowed here')

@@ -4,7 +4,7 @@
  */
 
 import { isObject } from '../util/is-object.ts'
-import type { Meter } from './budget.ts'
+import type { WorkMeter } from './budget.ts'
 import { type JsonObject, KINDS, type Kind, own } from './json-value.ts'
 import type { Resource } from './refs.ts'
 import type { Pattern } from './regex/match.ts'
@@ -13,7 +13,7 @@ import { childPath, type SchemaPath } from './schema-path.ts'
 
 /** Part of the compilation that a `SchemaCompiler` needs. */
 export interface Compilation {
-  readonly meter: Meter
+  readonly meter: WorkMeter
   readonly limits: { assertFormats: boolean }
   compile(schema: unknown, at: SubschemaLocation): Check
   /** Check behind a reference, which may be compiled later; undefined if the target is unknown. */

@@ -15,7 +15,16 @@
 import type { FieldError } from '../errors.ts'
 import { BudgetExceeded, measure } from './budget.ts'
 import { SchemaCompilation } from './compile.ts'
-import { type Check, INVALID, type Problem, ROOT_PATH, Run, type RunLimits, UNKNOWN, type Verdict } from './run.ts'
+import {
+  type Check,
+  INVALID,
+  ROOT_PATH,
+  type SchemaProblem,
+  UNKNOWN_VERDICT,
+  type ValidationLimits,
+  ValidationRun,
+  type ValidationVerdict,
+} from './run.ts'
 
 export interface SchemaLimits {
   /** Approximate length of the schema's JSON text. @default 262144 */
@@ -90,30 +99,30 @@ function refused(message: string): Compiled {
   return { ok: false, errors: [{ path: ROOT_PATH, message }] }
 }
 
-function validate(check: Check, value: unknown, limits: RunLimits): ValidationResult {
-  const run = new Run(limits)
+function validate(check: Check, value: unknown, limits: ValidationLimits): ValidationResult {
+  const run = new ValidationRun(limits)
   const verdict = decide(check, value, run)
   if (verdict === INVALID) return { valid: false, errors: explain(check, value, limits) }
-  if (verdict === UNKNOWN)
+  if (verdict === UNKNOWN_VERDICT)
     return { valid: 'unknown', reason: run.unknownReason ?? 'a part of the schema cannot be checked' }
   return { valid: true }
 }
 
-function decide(check: Check, value: unknown, run: Run): Verdict {
+function decide(check: Check, value: unknown, run: ValidationRun): ValidationVerdict {
   try {
     return check(value, run)
   } catch (thrown) {
     // A RangeError means that the stack was nearly full before this call.
     if (!(thrown instanceof BudgetExceeded || thrown instanceof RangeError)) throw thrown
     run.unknownReason = thrown.message
-    return UNKNOWN
+    return UNKNOWN_VERDICT
   }
 }
 
 /** Second, slower run over an invalid value that collects problems. */
-function explain(check: Check, value: unknown, limits: RunLimits): FieldError[] {
-  const problems: Problem[] = []
-  decide(check, value, new Run({ ...limits, maxSteps: Math.ceil(limits.maxSteps * REPORT_SHARE) }, problems))
+function explain(check: Check, value: unknown, limits: ValidationLimits): FieldError[] {
+  const problems: SchemaProblem[] = []
+  decide(check, value, new ValidationRun({ ...limits, maxSteps: Math.ceil(limits.maxSteps * REPORT_SHARE) }, problems))
   if (problems.length === 0) return [{ path: ROOT_PATH, message: 'does not match the schema' }]
   return problems.slice(0, limits.maxErrors).map(({ path, message }) => ({ path, message }))
 }

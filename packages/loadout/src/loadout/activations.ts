@@ -23,7 +23,7 @@ import { type ActivationRule, exclusively } from './layers.ts'
 /** The app, a user, or one of a user's threads. */
 export type ActivationScope = Omit<Scope, 'callId'>
 
-export interface WriteOptions {
+export interface ActivationWriteOptions {
   mustExist?: boolean | undefined
 }
 
@@ -31,9 +31,9 @@ export interface Activations {
   /** In creation order. */
   list(scope: ActivationScope): Promise<readonly ActivationRule[]>
   /** Creates a missing thread, or throws `not-found` with `mustExist`. */
-  set(scope: ActivationScope, rules: readonly ActivationRule[], options?: WriteOptions): Promise<void>
+  set(scope: ActivationScope, rules: readonly ActivationRule[], options?: ActivationWriteOptions): Promise<void>
   /** Turns on exactly these, replacing all earlier rules. */
-  use(scope: ActivationScope, refs: readonly string[], options?: WriteOptions): Promise<void>
+  use(scope: ActivationScope, refs: readonly string[], options?: ActivationWriteOptions): Promise<void>
   /** Deletes one, some or all rules, so that the tier above applies. */
   clear(scope: ActivationScope, refs?: string | readonly string[]): Promise<void>
 }
@@ -47,7 +47,7 @@ export function createActivations(deps: { storage: Storage; cache: ReadCache; ev
   /** One transaction for the thread and its rules, so that a thread deleted meanwhile is not half restored. */
   const write = async (
     scope: ActivationScope,
-    { mustExist }: WriteOptions,
+    { mustExist }: ActivationWriteOptions,
     work: (tx: Transaction, key: ScopeKey) => Promise<void>,
   ) => {
     await retryOnConflict(() =>

@@ -9,9 +9,9 @@ import { type AllowedCaller, functionalManifest, type ToolTransformer } from '..
 import type { Toolkit, ToolOverride } from '../schema/toolkit/toolkit.ts'
 import { tokensOf } from './built-in-entry.ts'
 import { modelDescription } from './model-description.ts'
-import { modelName } from './model-name.ts'
+import { toolModelName } from './model-name.ts'
 import type { Candidate } from './overlay.ts'
-import { tighten } from './transform/tighten.ts'
+import { tightenAnnotations } from './transform/tighten.ts'
 import { transformTool } from './transform/transform.ts'
 
 export interface Offer {
@@ -50,7 +50,7 @@ function toCandidate(
 ): Candidate {
   const { id, deferLoading } = toolkit
   const defined = definitionOf(toolkit, manifest.name)
-  const annotations = tighten(manifest.annotations, override.annotations)
+  const annotations = tightenAnnotations(manifest.annotations, override.annotations)
   const examples = override.examples ?? defined?.examples
   const description = override.description ?? manifest.description
   const presented = {
@@ -62,7 +62,7 @@ function toCandidate(
   }
   return {
     ref: `${id}.${manifest.name}`,
-    modelName: modelName(id, presented.name),
+    modelName: toolModelName(id, presented.name),
     tier,
     toolkit: id,
     toolkitName: toolkit.name,

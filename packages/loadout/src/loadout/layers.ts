@@ -21,7 +21,7 @@ export interface Layer {
   rules: readonly ActivationRule[]
 }
 
-export interface Verdict {
+export interface LayerVerdict {
   tier: Tier
   on: boolean
   /** Ref of the deciding rule. */
@@ -34,15 +34,15 @@ export interface Verdict {
 
 /** Verdicts of a tier about a toolkit and its tools. */
 export interface ToolkitVerdicts {
-  whole: Verdict | undefined
+  whole: LayerVerdict | undefined
   /** Undefined if no rule of this tier names tools of the toolkit. */
-  ofTool: ((tool: string) => Verdict | undefined) | undefined
+  ofTool: ((tool: string) => LayerVerdict | undefined) | undefined
   /** Whether a rule turns on some of its tools by name. */
   someOn: boolean
 }
 
 interface CompiledRule {
-  verdict: Verdict
+  verdict: LayerVerdict
   /** Toolkit and tool part of the ref, as written. */
   kit: string
   name: string
@@ -97,7 +97,7 @@ function compileRule({ ref, on }: ActivationRule, tier: Tier): CompiledRule {
 }
 
 /** The most precise rule that matches the tool, if one is given. */
-function mostPrecise(rules: readonly CompiledRule[], tool?: string): Verdict | undefined {
+function mostPrecise(rules: readonly CompiledRule[], tool?: string): LayerVerdict | undefined {
   let best: CompiledRule | undefined
   for (const rule of rules) {
     const more = best === undefined ? 1 : precision(rule) - precision(best)
@@ -114,7 +114,7 @@ function precision({ verdict, toolkit, tool }: CompiledRule): number {
   return toolkit.literal ? 6 : 5
 }
 
-function reasonOf({ tier, on, ref, unlisted }: Omit<Verdict, 'reason'>): Reason {
+function reasonOf({ tier, on, ref, unlisted }: Omit<LayerVerdict, 'reason'>): Reason {
   if (unlisted) return { kind: 'activation', speaks: 'against', tier, detail: `It is not in the list of the ${tier}.` }
   const detail = `Switched ${on ? 'on' : 'off'} at the ${tier} tier by "${ref}".`
   return { kind: 'activation', speaks: on ? 'for' : 'against', tier, detail }

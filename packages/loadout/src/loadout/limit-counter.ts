@@ -3,7 +3,7 @@ import type { Tier } from '../schema/scope.ts'
 import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
 
 /** A limit of a loadout and the tier that set it. */
-export interface Limit {
+export interface ToolkitLimit {
   value: number
   tier: Tier
   /** Name of the setting: `maxServersPerThread`. */
@@ -11,14 +11,14 @@ export interface Limit {
 }
 
 /** Counts included tools. After the first one over a limit, no further tool is included. */
-export class Counter {
+export class LimitCounter {
   readonly tools: LoadoutEntry[] = []
   tokens = 0
-  readonly #maxTools: Limit | undefined
-  readonly #maxTokens: Limit | undefined
-  #full: Limit | undefined
+  readonly #maxTools: ToolkitLimit | undefined
+  readonly #maxTokens: ToolkitLimit | undefined
+  #full: ToolkitLimit | undefined
 
-  constructor(maxTools: Limit | undefined, maxTokens: Limit | undefined) {
+  constructor(maxTools: ToolkitLimit | undefined, maxTokens: ToolkitLimit | undefined) {
     this.#maxTools = maxTools
     this.#maxTokens = maxTokens
   }

@@ -12,7 +12,7 @@ import { isUnseen, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Activations } from './activations.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Layer } from './layers.ts'
-import type { Limit } from './limit-counter.ts'
+import type { ToolkitLimit } from './limit-counter.ts'
 import { mayBeOf } from './model-name.ts'
 import { type Narrowing, narrow } from './narrow.ts'
 import { type Candidate, type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
@@ -263,9 +263,9 @@ class LiveLoadouts implements Loadouts {
       threads.settings(userId, threadId),
     ])
     const { maxToolkits, maxTools, maxTokens } = settings.limits
-    const own = (name: string, value: number | undefined): Limit | undefined =>
+    const own = (name: string, value: number | undefined): ToolkitLimit | undefined =>
       value === undefined ? undefined : { name, value, tier: 'thread' }
-    const caps: Limit[] = [
+    const caps: ToolkitLimit[] = [
       ...(maxToolkits === undefined ? [] : [{ name: 'maxToolkits', value: maxToolkits, tier: 'thread' as const }]),
       ...(maxServersPerThread === undefined
         ? []

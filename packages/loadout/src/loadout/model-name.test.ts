@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { slugFrom } from '../schema/ids.ts'
-import { modelName, nameApart } from './model-name.ts'
+import { nameApart, toolModelName } from './model-name.ts'
 
 it('a model name is valid for every provider and unique per tool', () => {
   const pairs: Array<[string, string]> = [
@@ -16,7 +16,7 @@ it('a model name is valid for every provider and unique per tool', () => {
     ['k'.repeat(48), 't'.repeat(100)],
     ['k'.repeat(48), 't'.repeat(101)],
   ]
-  const tools = pairs.map(([toolkit, tool]) => ({ ref: `${toolkit}.${tool}`, modelName: modelName(toolkit, tool) }))
+  const tools = pairs.map(([toolkit, tool]) => ({ ref: `${toolkit}.${tool}`, modelName: toolModelName(toolkit, tool) }))
   const renamed = nameApart(tools)
   const names = tools.map((tool) => renamed.get(tool) ?? tool.modelName)
   expect(names[0]).toBe('mcp_filesystem_read_file')
@@ -31,7 +31,7 @@ it.each([
   ['kit', 'tool.with.dots', 'mcp_kit_tool_with_dots_62b43b67'],
   ['kit', '漢字', 'mcp_kit____018f6432'],
   ['kit', 't'.repeat(90), `mcp_kit_${'t'.repeat(47)}_45c970d9`],
-])('gives %s and %s the stable name %s', (toolkit, tool, name) => expect(modelName(toolkit, tool)).toBe(name))
+])('gives %s and %s the stable name %s', (toolkit, tool, name) => expect(toolModelName(toolkit, tool)).toBe(name))
 
 const odd = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 256 }),
@@ -51,7 +51,7 @@ it('model names of 10,000 odd tools are valid, unique, stable and resolvable', (
     fc.property(pairs, (odds) => {
       const tools = odds.map(({ toolkit, tool }) => ({
         ref: `${toolkit}.${tool}`,
-        modelName: modelName(toolkit, tool),
+        modelName: toolModelName(toolkit, tool),
       }))
       const nameOf = (all: typeof tools) => {
         const renamed = nameApart(all)
@@ -63,7 +63,7 @@ it('model names of 10,000 odd tools are valid, unique, stable and resolvable', (
       expect(new Set(table.values()).size).toBe(odds.length)
       const again = odds.map(({ toolkit, tool }) => ({
         ref: `${toolkit}.${tool}`,
-        modelName: modelName(toolkit, tool),
+        modelName: toolModelName(toolkit, tool),
       }))
       expect(nameOf(again)).toEqual(table)
     }),

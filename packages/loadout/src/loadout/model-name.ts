@@ -7,7 +7,7 @@ const MAX_LENGTH = 64
 /** Length of the hash suffix. */
 const HASH_LENGTH = 9
 
-export function modelName(toolkit: string, tool: string): string {
+export function toolModelName(toolkit: string, tool: string): string {
   const clean = `mcp_${toolkit}_${tool}`.replace(/[^A-Za-z0-9_-]/g, '_')
   const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= MAX_LENGTH
   return exact ? clean : ending(clean, hashOf(JSON.stringify([toolkit, tool])))

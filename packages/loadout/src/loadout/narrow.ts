@@ -2,7 +2,7 @@
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { ToolTransformer } from '../schema/toolkit/tool.ts'
 import { compileLayer, exclusively, type ToolkitVerdicts } from './layers.ts'
-import { Counter } from './limit-counter.ts'
+import { LimitCounter } from './limit-counter.ts'
 import { nameApart } from './model-name.ts'
 import type { Loadout } from './overlay.ts'
 import { transformTool } from './transform/transform.ts'
@@ -25,7 +25,7 @@ export function narrow(loadout: Loadout, narrowing: Narrowing): Loadout {
   if (Object.values(narrowing).every((value) => value === undefined)) return loadout
   const limit = (name: string, value: number | undefined) =>
     value === undefined ? undefined : { name, value, tier: 'call' as const }
-  const counter = new Counter(limit('maxTools', maxTools), limit('maxTokens', maxTokens))
+  const counter = new LimitCounter(limit('maxTools', maxTools), limit('maxTokens', maxTokens))
   const listed = compileLayer({ tier: 'call', rules: only === undefined ? [] : exclusively(only) })
   const excluded = compileLayer({ tier: 'call', rules: except.map((ref) => ({ ref, on: false })) })
   const chosen = new Set(atOnce)

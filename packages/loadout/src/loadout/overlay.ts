@@ -12,8 +12,8 @@ import type { CatalogTool } from '../catalog/catalog.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
 import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { compileLayer, type Layer, type ToolkitVerdicts, type Verdict } from './layers.ts'
-import { Counter, type Limit } from './limit-counter.ts'
+import { compileLayer, type Layer, type LayerVerdict, type ToolkitVerdicts } from './layers.ts'
+import { LimitCounter, type ToolkitLimit } from './limit-counter.ts'
 import { nameApart } from './model-name.ts'
 
 /** A tool of a toolkit, before activation. */
@@ -39,7 +39,7 @@ export interface OfferedToolkit {
 export interface OverlayInput {
   toolkits: readonly OfferedToolkit[]
   layers: readonly Layer[]
-  limits?: { toolkits?: Limit | undefined; tools?: Limit | undefined; tokens?: Limit | undefined }
+  limits?: { toolkits?: ToolkitLimit | undefined; tools?: ToolkitLimit | undefined; tokens?: ToolkitLimit | undefined }
   /** `uscoId`s of the toolkits that a cap keeps first, best first. @default the given order */
   preferred?: readonly string[] | undefined
   /** Whether the policy lets a lower tier turn on what a higher one turned off. @default never */
@@ -82,7 +82,7 @@ export function overlay({ toolkits, layers, limits = {}, preferred = [], mayWide
   const dropped = overLimit(judged, limits.toolkits, preferred)
   const entries: LoadoutEntry[] = []
   const summaries: LoadoutToolkit[] = []
-  const counter = new Counter(limits.tools, limits.tokens)
+  const counter = new LimitCounter(limits.tools, limits.tokens)
   for (const item of judged) {
     const over = dropped.has(item) ? limits.toolkits : undefined
     const before = counter.tools.length
@@ -115,7 +115,7 @@ interface Judged extends Offer {
   /** Result for tools that no tier names. */
   shared: Weighed
   /** Cached results for tools that a tier names, by their verdicts; undefined if none does. */
-  weighed: Array<{ toolVerdicts: ReadonlyArray<Verdict | undefined>; result: Weighed }> | undefined
+  weighed: Array<{ toolVerdicts: ReadonlyArray<LayerVerdict | undefined>; result: Weighed }> | undefined
   active: boolean
   /** Whether a tier names the toolkit. */
   isNamed: boolean
@@ -204,7 +204,7 @@ interface Weighing {
  */
 function weigh(
   ref: string,
-  verdicts: ReadonlyArray<Verdict | undefined>,
+  verdicts: ReadonlyArray<LayerVerdict | undefined>,
   { from, off, toolkit, mayWiden }: Weighing,
 ): Weighed {
   const reasons = [from, ...off]
@@ -220,7 +220,7 @@ function weigh(
   return { included: off.length === 0 && offAt === undefined, reasons }
 }
 
-function entryOf(judged: Judged, candidate: Candidate, over: Limit | undefined): LoadoutEntry {
+function entryOf(judged: Judged, candidate: Candidate, over: ToolkitLimit | undefined): LoadoutEntry {
   const { included, reasons } = ofTool(judged, candidate)
   const isOver = over !== undefined && included
   if (candidate.blockedBy === undefined && candidate.note === undefined && !isOver)
@@ -253,7 +253,7 @@ function ofTool({ verdicts, shared, toolkit, mayWiden, weighed }: Judged, { ref,
  */
 function overLimit(
   judged: readonly Judged[],
-  limit: Limit | undefined,
+  limit: ToolkitLimit | undefined,
   preferred: readonly string[],
 ): ReadonlySet<Judged> {
   if (limit === undefined) return new Set()
@@ -269,7 +269,7 @@ function overLimit(
 const hasUsableTool = (item: Judged) =>
   item.toolkit.candidates.some((candidate) => candidate.blockedBy === undefined && ofTool(item, candidate).included)
 
-const tooManyToolkits = ({ name, value, tier }: Limit): Reason => ({
+const tooManyToolkits = ({ name, value, tier }: ToolkitLimit): Reason => ({
   kind: 'limit',
   speaks: 'against',
   tier,
@@ -278,7 +278,7 @@ const tooManyToolkits = ({ name, value, tier }: Limit): Reason => ({
 
 function summaryOf(
   { toolkit, shared, active }: Judged,
-  { over, toolCount }: { over: Limit | undefined; toolCount: number },
+  { over, toolCount }: { over: ToolkitLimit | undefined; toolCount: number },
 ): LoadoutToolkit {
   const { id, tier, uscoId } = toolkit
   return {

@@ -24,7 +24,7 @@ import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { tokensOf } from './built-in-entry.ts'
 import { candidatesOf, offInToolkit, UNACCEPTED } from './candidates.ts'
 import type { Loadouts } from './loadouts.ts'
-import { modelName } from './model-name.ts'
+import { toolModelName } from './model-name.ts'
 
 export interface ToolkitViews {
   list(userId: string): Promise<ToolkitView[]>
@@ -203,7 +203,7 @@ function viewTool(
   return {
     ...manifest,
     ref: `${toolkit.id}.${manifest.name}`,
-    modelName: entry?.modelName ?? modelName(toolkit.id, override?.name ?? manifest.name),
+    modelName: entry?.modelName ?? toolModelName(toolkit.id, override?.name ?? manifest.name),
     enabled: off.length === 0 && !blocked,
     pin,
     ...(changed === undefined ? {} : { changed }),

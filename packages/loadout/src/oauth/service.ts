@@ -21,7 +21,7 @@ import { createRequestAuth } from './session/request-auth.ts'
 import { revoke } from './session/revoke.ts'
 import { type CurrentSession, isOver, NO_ATTEMPTS, type SignInSession } from './session/session.ts'
 import type { SessionStore } from './session/session-store.ts'
-import { isClientCredentials, type SignInOptions, type SignInTarget, settingsOf } from './target.ts'
+import { isClientCredentials, oauthSettings, type SignInOptions, type SignInTarget } from './target.ts'
 
 export interface SignInLink {
   url: string
@@ -98,7 +98,7 @@ class StoredSignIns implements OAuthService {
   authFor(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined {
     const { auth } = server
     if (stored.ephemeral || (auth.type !== 'none' && auth.type !== 'oauth')) return undefined
-    if (stored.toolkit.shared && stored.tier === 'app' && !isClientCredentials(settingsOf(server))) return undefined
+    if (stored.toolkit.shared && stored.tier === 'app' && !isClientCredentials(oauthSettings(server))) return undefined
     return createRequestAuth(this.#tokenSource, this.#targetOf(stored, userId, server))
   }
 
@@ -176,10 +176,10 @@ class StoredSignIns implements OAuthService {
     if (server.auth.type !== 'none' && server.auth.type !== 'oauth') return undefined
     const owner = ownerOf(stored, userId, server)
     const { session } = await this.#deps.store.current(owner)
-    const mustSignIn = server.auth.type === 'oauth' && !isClientCredentials(settingsOf(server))
+    const mustSignIn = server.auth.type === 'oauth' && !isClientCredentials(oauthSettings(server))
     if (!session) return mustSignIn ? { status: 'sign-in-needed' } : undefined
     const { issuer, expiresAt, tokens } = session
-    const isRenewable = tokens.refresh_token !== undefined || isClientCredentials(settingsOf(server))
+    const isRenewable = tokens.refresh_token !== undefined || isClientCredentials(oauthSettings(server))
     if (isOver(session) && !isRenewable) return { status: 'sign-in-needed', issuer }
     return {
       status: 'signed-in',
@@ -227,7 +227,7 @@ class StoredSignIns implements OAuthService {
     const { fetchFor } = this.#deps
     const fetch = oauthFetch({ own: fetchFor(stored.tier), others: fetchFor('user'), ownHosts: hostsOf(server) })
     const assertAllowed = (url: URL) => this.#deps.assertAllowed(url, stored.tier)
-    const settings = settingsOf(server)
+    const settings = oauthSettings(server)
     const keeper = { userId: stored.userId, toolkit: stored.uscoId }
     const boundIssuer = (issuer: string) => this.#deps.store.boundIssuer(keeper, issuer)
     return { owner, toolkit: stored.toolkit.name, serverUrl: server.url, settings, fetch, assertAllowed, boundIssuer }
@@ -252,13 +252,13 @@ const keyOf = ({ userId, toolkit }: { userId: string; toolkit: string }) => JSON
 
 /** The user, or the toolkit's owner for grants without a user. */
 const ownerOf = (stored: StoredToolkit, userId: string, server: RemoteServer) => ({
-  userId: isClientCredentials(settingsOf(server)) ? stored.userId : userId,
+  userId: isClientCredentials(oauthSettings(server)) ? stored.userId : userId,
   toolkit: stored.uscoId,
 })
 
 /** Hosts that the record names: the server, and an enterprise identity provider. */
 function hostsOf(server: RemoteServer): string[] {
-  const { idpTokenEndpoint } = settingsOf(server)
+  const { idpTokenEndpoint } = oauthSettings(server)
   return [server.url, idpTokenEndpoint].flatMap((text) => (text && URL.parse(text)?.hostname) || [])
 }
 

@@ -32,7 +32,7 @@ export interface SignInOptions {
   clientName?: string
 }
 
-export const settingsOf = ({ auth }: RemoteServer): OAuthSettings => {
+export const oauthSettings = ({ auth }: RemoteServer): OAuthSettings => {
   if (auth.type !== 'oauth') return {}
   const { type: _type, ...settings } = auth
   return settings

@@ -23,7 +23,7 @@ export interface Decisions {
   remember(userId: string, ref: string, decision: Grant['decision']): Promise<Grant>
 }
 
-export interface DecisionDeps {
+export interface DecisionsDeps {
   policy: Pick<Policy, 'preview'>
   grants: Pick<Grants, 'give'>
   registry: Pick<Registry, 'find'>
@@ -32,7 +32,7 @@ export interface DecisionDeps {
 
 const caller = { type: 'direct' as const }
 
-export function createDecisions({ policy, grants, registry, catalog }: DecisionDeps): Decisions {
+export function createDecisions({ policy, grants, registry, catalog }: DecisionsDeps): Decisions {
   const toolsOf = async (userId: string, id: string) => {
     const stored = await registry.find(userId, id)
     const tools = (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []

@@ -6,9 +6,9 @@ import type { Caller } from '../schema/toolkit/tool.ts'
 import { isTrusted } from '../toolkits/stored-toolkit.ts'
 import { type Decided, type DecisionInput, decide } from './decide.ts'
 import type { GrantedCall, Grants } from './grants.ts'
-import type { CallScope, PolicyRules } from './rules.ts'
+import type { PolicyRules, RuleCallScope } from './rules.ts'
 
-export interface PolicyCall extends GrantedCall, CallScope {
+export interface PolicyCall extends GrantedCall, RuleCallScope {
   caller: Caller
 }
 

@@ -20,7 +20,7 @@ import { type CompiledRule, compileRules, type TieredRules } from './decide.ts'
 /** The app, a user, or one of a user's threads. */
 export type RuleScope = Omit<Scope, 'callId'>
 
-export interface CallScope {
+export interface RuleCallScope {
   userId: string
   threadId?: string | undefined
   rules?: readonly PolicyRuleInput[] | undefined
@@ -34,7 +34,7 @@ export interface PolicyRules {
   /** Replaces all rules of a scope. `actor` is the operator, for the log. */
   set(scope: RuleScope, rules: unknown, by?: { actor?: string | undefined }): Promise<PolicyRule[]>
   /** Compiled rules that apply to a call, including its own. */
-  forCall(call: CallScope): Promise<TieredRules>
+  forCall(call: RuleCallScope): Promise<TieredRules>
 }
 
 export interface RuleDeps {

@@ -2,7 +2,7 @@ import { expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { housekeepingCase } from '../../test/fixtures/housekeeping-case.ts'
 import { postgres } from '../storage/postgres.ts'
-import { callRow } from '../testing/suites/storage/rows.ts'
+import { sampleCallRow } from '../testing/suites/storage/rows.ts'
 import { createHousekeeping } from './retention.ts'
 
 it('housekeeping deletes only expired rows, and two concurrent sweeps delete each row once', async () => {
@@ -11,7 +11,9 @@ it('housekeeping deletes only expired rows, and two concurrent sweeps delete eac
   await housekeepingCase(storage)
   // Its process is closed by now, and with it the rest is over.
   await createHousekeeping(storage).sweep()
-  const rows = Array.from({ length: 1000 }, (_, index) => callRow(`user-${index % 20}`, { expiresAt: new Date(0) }))
+  const rows = Array.from({ length: 1000 }, (_, index) =>
+    sampleCallRow(`user-${index % 20}`, { expiresAt: new Date(0) }),
+  )
   for (const [userId, own] of Map.groupBy(rows, (row) => row.userId))
     await storage.transaction({ userId }, (tx) => tx.insertAll('calls', own))
   const removed = await Promise.all(

@@ -5,7 +5,7 @@ import { rule } from '../policy/rules.ts'
 import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
 import type { Storage } from '../storage/storage.ts'
-import { callRow, placesRow } from '../testing/suites/storage/rows.ts'
+import { placesRow, sampleCallRow } from '../testing/suites/storage/rows.ts'
 import { createHousekeeping } from './retention.ts'
 
 const DAY_MS = 86_400_000
@@ -46,7 +46,9 @@ it('housekeeping keeps a row that is used again during the sweep', async () => {
 
 it('a host deletes expired rows in the background at startup and keeps the call count of a run', async () => {
   const storage = memory()
-  await storage.transaction({ userId: 'ann' }, (tx) => tx.insert('calls', callRow('ann', { expiresAt: new Date(0) })))
+  await storage.transaction({ userId: 'ann' }, (tx) =>
+    tx.insert('calls', sampleCallRow('ann', { expiresAt: new Date(0) })),
+  )
   const look = { name: 'look', inputSchema: { type: 'object' }, execute: () => 'seen' }
   const host = createServices({
     storage,

@@ -3,7 +3,7 @@
  * processes may run it at once.
  */
 
-import type { Collection, ListQuery, Row, Storage, Transaction } from '../storage/storage.ts'
+import type { Collection, Row, RowQuery, Storage, Transaction } from '../storage/storage.ts'
 import { DAY_MS } from '../util/durations.ts'
 import { isAlive } from './heartbeat.ts'
 
@@ -19,7 +19,7 @@ export interface Housekeeping {
 interface Rule<C extends Collection = Collection> {
   collection: C
   id: keyof Row<C> & string
-  expired: NonNullable<ListQuery<C>['between']>
+  expired: NonNullable<RowQuery<C>['between']>
   /** Whether an expired row must stay. */
   isProtected?: (tx: Transaction, row: Row<C>) => Promise<boolean>
   /** For rows that may be used again: delete only if this field is unchanged since the read. */

@@ -30,12 +30,12 @@ export type StepDecision =
   | { do: 'unknown' }
   | { do: 'drift'; detail: string }
 
-export function decide(recorded: StepRow | undefined, { key, kind, repeatable }: StepRequest): StepDecision {
+export function decideStep(recorded: StepRow | undefined, { key, kind, repeatable }: StepRequest): StepDecision {
   if (!recorded) return { do: 'execute' }
   if (recorded.key !== key || recorded.kind !== kind)
     return {
       do: 'drift',
-      detail: `Step ${recorded.seq} was ${recorded.kind} ${nameOf(recorded.key)}, and now is ${kind} ${nameOf(key)}.`,
+      detail: `Step ${recorded.seq} was ${recorded.kind} ${stepNameOf(recorded.key)}, and now is ${kind} ${stepNameOf(key)}.`,
     }
   if (recorded.status === 'completed' || recorded.status === 'failed') return { do: 'replay' }
   if (recorded.status === 'paused') return { do: 'ask-again' }
@@ -44,4 +44,4 @@ export function decide(recorded: StepRow | undefined, { key, kind, repeatable }:
 }
 
 /** Name part of a step key, without the argument hash. */
-export const nameOf = (key: string) => `'${key.slice(0, key.lastIndexOf('#')).slice(0, 200)}'`
+export const stepNameOf = (key: string) => `'${key.slice(0, key.lastIndexOf('#')).slice(0, 200)}'`

@@ -12,7 +12,7 @@ import { type Claim, type ClaimDeps, Claims, findOrphaned, findResumable } from 
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
 import { abandonedResult, EXTERNAL_OWNER } from './provider/provider-rows.ts'
 import { type ReaderDeps, RunReader } from './run-reader.ts'
-import { CANCELLED, endOf, FINISHED, finalStatus, newRun, noRun, QUEUED, reuseStep, viewOf } from './run-rows.ts'
+import { CANCELLED, FINISHED, finalStatus, newRun, noRun, QUEUED, reuseStep, runEnd, toRunView } from './run-rows.ts'
 import { StepLog } from './step-log.ts'
 
 export interface EmbeddedDeps extends WorkDeps, ClaimDeps, ReaderDeps {
@@ -86,7 +86,7 @@ class EmbeddedEngine implements Engine {
       })
       if (claim) this.#begin(claim, steps, run.signal)
       else this.#claims.wait(row)
-      return viewOf(row, steps)
+      return toRunView(row, steps)
     } catch (error) {
       this.#claims.done(row.runId)
       claim?.release()
@@ -347,7 +347,7 @@ async function endRun(deps: WorkDeps, log: StepLog, { row, end, signal }: Ending
   // Another process owns the run, so this result is discarded.
   if (signal.aborted && code === 'run-lost') return { isOver: false, hasAnswer: false }
   const isHandedOn = signal.aborted && code === 'shutting-down'
-  const result = signal.aborted ? CANCELLED() : endOf(finalStatus(log, end), log.waitsUntil)
+  const result = signal.aborted ? CANCELLED() : runEnd(finalStatus(log, end), log.waitsUntil)
   const set = isHandedOn
     ? QUEUED()
     : { ...result, ...(FINISHED.has(result.status ?? 'running') ? withoutToolkits(row) : {}) }

@@ -4,7 +4,7 @@ import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import type { RowChanges } from '../storage/watch-row.ts'
 import type { Engine } from './engine.ts'
-import { isSuspended, noRun, viewOf } from './run-rows.ts'
+import { isSuspended, noRun, toRunView } from './run-rows.ts'
 
 /** Max wait between two reads, in case a change event is lost. */
 const WAIT_MS = 1000
@@ -12,7 +12,7 @@ const PAGE = 100
 const MAX_STEPS = 100_000
 const MAX_VERSIONS = 100
 
-export interface WaitOptions {
+export interface RunWaitOptions {
   signal?: AbortSignal | undefined
   /** True if the process is closing. */
   isOver(): boolean
@@ -47,7 +47,7 @@ export class RunReader {
 
   async get(userId: string, runId: string): Promise<RunView> {
     const { row, steps } = await this.read(userId, runId)
-    return { ...viewOf(row, steps), ...(await this.#deps.progressOf?.(row, steps)) }
+    return { ...toRunView(row, steps), ...(await this.#deps.progressOf?.(row, steps)) }
   }
 
   async list(userId: string, page: Parameters<Engine['list']>[1] = {}): Promise<RunView[]> {
@@ -57,10 +57,10 @@ export class RunReader {
     const rows = await this.#storage.transaction({ userId }, (tx) =>
       workflowId === undefined ? tx.list('runs', query) : ofWorkflow(tx, workflowId, query),
     )
-    return rows.map((row) => viewOf(row))
+    return rows.map((row) => toRunView(row))
   }
 
-  async settled(userId: string, runId: string, { signal, isOver, working }: WaitOptions): Promise<RunView> {
+  async settled(userId: string, runId: string, { signal, isOver, working }: RunWaitOptions): Promise<RunView> {
     const isEnough = () => signal?.aborted || isOver()
     for (;;) {
       const work = working()

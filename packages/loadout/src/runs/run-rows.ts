@@ -42,7 +42,7 @@ export const reuseStep = ({ userId, runId }: RunRow, step: ReusedStep): StepRow 
 })
 
 /** Row update at the end of the work; `until` is the deadline of the next scan. */
-export function endOf(end: RunEnd, until: Date | undefined): Partial<RunRow> {
+export function runEnd(end: RunEnd, until: Date | undefined): Partial<RunRow> {
   const { logs = [] } = end
   const usage = 'usage' in end && end.usage ? { usage: end.usage } : {}
   const value = end.status === 'completed' ? { value: end.output } : {}
@@ -68,7 +68,7 @@ interface Output {
 }
 
 /** Without `steps` it is a list item. */
-export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
+export function toRunView(row: RunRow, steps?: readonly StepRow[]): RunView {
   const { value, usage, toolkits, logs = [] } = (row.outputJson ?? {}) as Output
   const stepList = stepViews(
     row.kind,

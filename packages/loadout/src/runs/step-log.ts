@@ -9,7 +9,7 @@ import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import type { RunRow, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
-import { decide, type StepRequest } from './decide.ts'
+import { decideStep, type StepRequest } from './decide.ts'
 import type { RunLog, StepOutcome, StepResult, StepWork } from './engine.ts'
 import { toStorableJson } from './storable-json.ts'
 
@@ -118,7 +118,7 @@ export class StepLog implements RunLog {
     const key = request.path === undefined ? request.key : `${request.path} ${request.key}`
     const address = request.path ?? request.seq
     const existing = this.#rows.get(address)
-    const decision = decide(existing, { ...request, key })
+    const decision = decideStep(existing, { ...request, key })
     if (decision.do === 'drift') throw new HostError('run-drift', { detail: decision.detail })
     if (decision.do === 'unknown') return this.#unknown(address, existing as StepRow)
     if (decision.do === 'replay') {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { browserKeyRing } from '../credentials/browser-key-ring.ts'
 import { open, seal } from '../credentials/envelope.ts'
 import { eventually } from '../testing/check.ts'
-import { threadRow } from '../testing/suites/storage/rows.ts'
+import { sampleThreadRow } from '../testing/suites/storage/rows.ts'
 import { storageSuite } from '../testing/suites/storage/suite.ts'
 import { indexedDb } from './indexeddb.ts'
 import type { Change } from './storage.ts'
@@ -17,7 +17,7 @@ describe('storage: indexeddb, in a real browser', () => {
     const [one, two] = [indexedDb({ database }), indexedDb({ database })]
     const changes: Change[] = []
     await two.watch((change) => changes.push(change))
-    const row = threadRow('ann')
+    const row = sampleThreadRow('ann')
     await one.transaction({ userId: 'ann' }, (tx) => tx.insert('threads', row))
     await eventually(
       () => changes.some((change) => change.kind === 'row' && change.id === row.threadId),
@@ -34,7 +34,7 @@ describe('storage: indexeddb, in a real browser', () => {
     const database = fresh()
     const storage = indexedDb({ database })
     const ann = { userId: 'ann' }
-    const insert = () => storage.transaction(ann, (tx) => tx.insert('threads', threadRow('ann')))
+    const insert = () => storage.transaction(ann, (tx) => tx.insert('threads', sampleThreadRow('ann')))
     await insert()
     await settled(indexedDB.deleteDatabase(database))
     await insert()

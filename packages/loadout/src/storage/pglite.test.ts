@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
-import { threadRow } from '../testing/suites/storage/rows.ts'
+import { sampleThreadRow } from '../testing/suites/storage/rows.ts'
 import { storageSuite } from '../testing/suites/storage/suite.ts'
 import { folderHolder, lockFolder } from './folder-lock.ts'
 import { pglite, restorePglite } from './pglite.ts'
@@ -29,7 +29,7 @@ describe('a pglite folder', () => {
     const dataDir = join(folder, 'one')
     const ann = { userId: 'ann' }
     const first = pglite({ dataDir })
-    await first.transaction(ann, (tx) => tx.insert('threads', threadRow('ann', { threadId: 't' })))
+    await first.transaction(ann, (tx) => tx.insert('threads', sampleThreadRow('ann', { threadId: 't' })))
     await expect(pglite({ dataDir }).ready()).rejects.toMatchObject({ code: 'storage-locked' })
     const backup = await first.backup()
     await first.close()

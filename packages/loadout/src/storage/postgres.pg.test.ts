@@ -8,7 +8,7 @@ import { createDatabase, createEmptyDatabase } from '../../../../test/database.t
 import { programPath } from '../../../../test/program-path.ts'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { eventually } from '../testing/check.ts'
-import { threadRow } from '../testing/suites/storage/rows.ts'
+import { sampleThreadRow } from '../testing/suites/storage/rows.ts'
 import { storageSuite } from '../testing/suites/storage/suite.ts'
 import { COLLECTION_NAMES, COLLECTIONS, SYSTEM_CALLERS } from './collections.ts'
 import { postgres } from './postgres.ts'
@@ -66,7 +66,7 @@ describe('several processes on one PostgreSQL', () => {
     const changes: Change[] = []
     await two.watch((change) => changes.push(change))
     const insert = async () => {
-      const row = threadRow('ann')
+      const row = sampleThreadRow('ann')
       await one.transaction({ userId: 'ann' }, (tx) => tx.insert('threads', row))
       await eventually(
         () => changes.some((c) => c.kind === 'row' && c.id === row.threadId),

@@ -24,7 +24,7 @@ export type { Collection, Row, SystemCaller }
  */
 export type Access = { userId: string; caller?: undefined } | { caller: SystemCaller; userId?: string }
 
-export interface ListQuery<C extends Collection> {
+export interface RowQuery<C extends Collection> {
   /** Equality on any fields. */
   where?: Partial<Row<C>>
   /** Rows whose time in `field` is in this range, both ends included. */
@@ -45,7 +45,7 @@ export interface Update<C extends Collection> {
 
 export interface Transaction {
   get<C extends Collection>(collection: C, id: string): Promise<Row<C> | undefined>
-  list<C extends Collection>(collection: C, query?: ListQuery<C>): Promise<Row<C>[]>
+  list<C extends Collection>(collection: C, query?: RowQuery<C>): Promise<Row<C>[]>
   /** Throws `conflict` if a unique key is taken, and `not-found` if the parent is missing. */
   insert<C extends Collection>(collection: C, row: Row<C>): Promise<void>
   /** Inserts many rows at once, atomically. */

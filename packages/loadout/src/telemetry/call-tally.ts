@@ -4,7 +4,7 @@
  */
 import type { Attributes } from '@opentelemetry/api'
 import type { BoundedNames } from './bounded-names.ts'
-import { ATTRIBUTE, UNKNOWN } from './conventions.ts'
+import { ATTRIBUTE, UNKNOWN_VALUE } from './conventions.ts'
 
 /** A finished call. Its names are undefined if its tool was not found. */
 export interface EndedCall {
@@ -22,7 +22,7 @@ export interface CallTally {
   entries(): Iterable<{ tags: Attributes; count: number }>
 }
 
-const NOT_FOUND = { toolkit: UNKNOWN, tool: UNKNOWN }
+const NOT_FOUND = { toolkit: UNKNOWN_VALUE, tool: UNKNOWN_VALUE }
 
 export function createCallTally(names: BoundedNames): CallTally {
   const counts = new Map<string, { tags: Attributes; count: number }>()

@@ -49,4 +49,4 @@ export const DURATION_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 3
 
 /** `OTHER`: names above a limit. `UNKNOWN`: a tool that was not found. */
 export const OTHER = 'other'
-export const UNKNOWN = 'unknown'
+export const UNKNOWN_VALUE = 'unknown'

@@ -6,17 +6,22 @@ import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../storage/
 import { createKvStorage } from '../storage/kv/kv-storage.ts'
 import { memoryBackend } from '../storage/kv/memory-backend.ts'
 import {
-  apiKeyRow,
-  auditRow,
   configRow,
-  grantRow,
-  threadRow,
+  sampleApiKeyRow,
+  sampleAuditRow,
+  sampleGrantRow,
+  sampleThreadRow,
+  sampleToolUseRow,
+  sampleToolVectorRow,
+  sampleUsageRow,
   toolRow,
-  toolUseRow,
-  toolVectorRow,
-  usageRow,
 } from '../testing/suites/storage/rows.ts'
-import { accountRow, sessionRow, signInLinkRow, userRow } from '../testing/suites/storage/user-rows.ts'
+import {
+  sampleAccountRow,
+  sampleSessionRow,
+  sampleSignInLinkRow,
+  sampleUserRow,
+} from '../testing/suites/storage/user-rows.ts'
 import { REMOVED_COLLECTIONS } from './remove-user.ts'
 
 const WHO = 'ann-7f3a91'
@@ -34,7 +39,7 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     valueJson: { autoLoadTools: true, maxServersPerThread: 1, costLimits: {}, learnFromUse: true, theme: 'dark' },
     updatedAt: at,
   }),
-  threads: (userId) => threadRow(userId, { threadId: 't' }),
+  threads: (userId) => sampleThreadRow(userId, { threadId: 't' }),
   activations: (userId) => ({
     activationId: 'a',
     userId,
@@ -62,8 +67,8 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     loadedAt: at,
     usedAt: at,
   }),
-  toolUses: (userId) => toolUseRow(userId),
-  toolVectors: (userId) => toolVectorRow(userId),
+  toolUses: (userId) => sampleToolUseRow(userId),
+  toolVectors: (userId) => sampleToolVectorRow(userId),
   policyRules: (userId) => ({
     ruleId: 'r',
     userId,
@@ -129,8 +134,8 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
       expiresAt: at,
       createdAt: at,
     }) as never,
-  grants: (userId) => grantRow(userId),
-  audit: (userId) => auditRow(userId),
+  grants: (userId) => sampleGrantRow(userId),
+  audit: (userId) => sampleAuditRow(userId),
   calls: (userId) => ({
     callId: 'c',
     userId,
@@ -170,7 +175,7 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     firstLine: 0,
     text: 'x',
   }),
-  usage: (userId) => usageRow(userId),
+  usage: (userId) => sampleUsageRow(userId),
   places: (userId) => ({
     placesId: 'p',
     userId,
@@ -216,7 +221,7 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     startedAt: at,
     endedAt: null,
   }),
-  apiKeys: (userId) => apiKeyRow(userId),
+  apiKeys: (userId) => sampleApiKeyRow(userId),
 }
 
 function pin(userId: string, acceptedBy: string): Row<'pins'> {
@@ -279,10 +284,10 @@ describe('the removal of a user', () => {
       { collection: 'pins', owner: APP_OWNER, id: accepted.pinId, row: accepted, before: undefined },
     ])
     await storage.transaction({ caller: 'sign-in' }, async (tx) => {
-      await tx.insert('users', userRow(WHO))
-      await tx.insert('accounts', accountRow(WHO))
-      await tx.insert('sessions', sessionRow(WHO))
-      await tx.insert('signInLinks', signInLinkRow(WHO))
+      await tx.insert('users', sampleUserRow(WHO))
+      await tx.insert('accounts', sampleAccountRow(WHO))
+      await tx.insert('sessions', sampleSessionRow(WHO))
+      await tx.insert('signInLinks', sampleSignInLinkRow(WHO))
     })
     const everything = async () =>
       JSON.stringify(await Promise.all(COLLECTION_NAMES.map(async (name) => [name, await backend.scan(name)])))

@@ -50,10 +50,10 @@ function unescapeStep(step: string): string {
 /** Searches only the definitions, where anchors are declared. */
 function byAnchor(root: unknown, name: string): Target | undefined {
   const hasAnchor = (schema: unknown) =>
-    isObject(schema) && (own(schema, '$anchor') === name || own(schema, '$dynamicAnchor') === name)
+    isObject(schema) && (ownProperty(schema, '$anchor') === name || ownProperty(schema, '$dynamicAnchor') === name)
   if (hasAnchor(root)) return { schema: root, hint: '' }
   for (const folder of DEFINITION_KEYWORDS) {
-    const schemas = isObject(root) ? own(root, folder) : undefined
+    const schemas = isObject(root) ? ownProperty(root, folder) : undefined
     if (!isObject(schemas)) continue
     const found = Object.keys(schemas).find((key) => hasAnchor(schemas[key]))
     if (found !== undefined) return { schema: schemas[found], hint: found }
@@ -61,4 +61,5 @@ function byAnchor(root: unknown, name: string): Target | undefined {
   return undefined
 }
 
-export const own = (object: JsonObject, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)
+export const ownProperty = (object: JsonObject, key: string): unknown =>
+  Object.hasOwn(object, key) ? object[key] : undefined

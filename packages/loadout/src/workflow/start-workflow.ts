@@ -2,7 +2,7 @@
  * Starts runs of workflows: input and inline toolkits are validated and the snapshot is stored before any step runs.
  */
 
-import { newRow, reserveKey, withIdempotencyKey } from '../calls/records/idempotency.ts'
+import { newCallRow, reserveKey, withIdempotencyKey } from '../calls/records/idempotency.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { type FieldError, HostError } from '../errors.ts'
 import { compileSchema } from '../json-schema/validator.ts'
@@ -272,7 +272,7 @@ async function rowOf({ userId, threadId, idempotencyKey }: RunKey, runRequest: u
   const args = { asked: JSON.parse(JSON.stringify(runRequest)) as Json }
   const runId = newId('run')
   const request = { userId, threadId, runId, toolkit: 'workflow', tool: 'invoke', arguments: args, caller }
-  const row = await withIdempotencyKey(newRow(request, { processId: '' }), idempotencyKey, request)
+  const row = await withIdempotencyKey(newCallRow(request, { processId: '' }), idempotencyKey, request)
   // The row is complete from the start, so it never counts as an orphaned call.
   return { ...row, status: 'ok', outcomeJson: { status: 'ok', content: [] }, finishedAt: row.createdAt }
 }

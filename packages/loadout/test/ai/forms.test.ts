@@ -4,13 +4,13 @@ import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } fro
 import type { ModelCall, ModelSelection } from '../../src/ai/model-call.ts'
 import { namespacesOf } from '../../src/ai/openai/namespaces.ts'
 import { answerOpenAI, readOpenAI, toOpenAI, toOpenAIChat } from '../../src/ai/openai/openai.ts'
-import { modelName } from '../../src/loadout/model-name.ts'
+import { toolModelName } from '../../src/loadout/model-name.ts'
 import type { LoadoutEntry } from '../../src/schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../../src/search/search-tools.ts'
 
 const entry = (toolkit: string, tool: string): LoadoutEntry => ({
   ref: `${toolkit}.${tool}`,
-  modelName: modelName(toolkit, tool),
+  modelName: toolModelName(toolkit, tool),
   tier: 'app',
   toolkit,
   tool,

@@ -4,14 +4,14 @@ import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/
 import type { ModelCall, ModelSelection } from '../../src/ai/model-call.ts'
 import { answerOpenAI, readOpenAI, toOpenAI } from '../../src/ai/openai/openai.ts'
 import type { CallOutcome } from '../../src/calls/call.ts'
-import { modelName } from '../../src/loadout/model-name.ts'
+import { toolModelName } from '../../src/loadout/model-name.ts'
 import type { LoadoutEntry } from '../../src/schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../../src/search/search-tools.ts'
 
 const VERSION = 'code_execution_20260120'
 const entry = (tool: string, more: Partial<LoadoutEntry> = {}): LoadoutEntry => ({
   ref: `a.${tool}`,
-  modelName: modelName('a', tool),
+  modelName: toolModelName('a', tool),
   tier: 'app',
   toolkit: 'a',
   tool,

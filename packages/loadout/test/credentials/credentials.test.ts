@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { importKey, randomBytes, toBase64 } from '../../src/credentials/aes.ts'
+import { importAesKey, randomBytes, toBase64 } from '../../src/credentials/aes.ts'
 import { aesKeyRing } from '../../src/credentials/aes-key-ring.ts'
 import { createCredentialStore } from '../../src/credentials/credential-store.ts'
 import { open, seal } from '../../src/credentials/envelope.ts'
@@ -11,7 +11,7 @@ import { masterKeyRing } from '../../src/credentials/master-key.ts'
 import type { CredentialAddress, Envelope } from '../../src/schema/records/credential.ts'
 import { memory } from '../../src/storage/memory.ts'
 
-const newRing = async (id = 'k1') => aesKeyRing([{ id, key: await importKey(randomBytes(32)) }])
+const newRing = async (id = 'k1') => aesKeyRing([{ id, key: await importAesKey(randomBytes(32)) }])
 const ADDRESS: CredentialAddress = { userId: 'ann', toolkit: 'usco_1', field: 'env.TOKEN' }
 
 describe('a credential envelope', () => {
@@ -61,8 +61,8 @@ describe('a credential envelope', () => {
 
   it('does not open with another key of the ring', async () => {
     const keys = [
-      { id: 'a', key: await importKey(randomBytes(32)) },
-      { id: 'b', key: await importKey(randomBytes(32)) },
+      { id: 'a', key: await importAesKey(randomBytes(32)) },
+      { id: 'b', key: await importAesKey(randomBytes(32)) },
     ]
     const ring = aesKeyRing(keys)
     const envelope = await seal(ring, ADDRESS, 'x')
@@ -100,9 +100,9 @@ describe('the credential store', () => {
   it('rotates keys, keeps a secret that is replaced meanwhile and counts lost ones', async () => {
     const storage = memory()
     const [one, two, gone] = await Promise.all([
-      importKey(randomBytes(32)),
-      importKey(randomBytes(32)),
-      importKey(randomBytes(32)),
+      importAesKey(randomBytes(32)),
+      importAesKey(randomBytes(32)),
+      importAesKey(randomBytes(32)),
     ])
     const before = createCredentialStore({ storage, keyRing: aesKeyRing([{ id: 'one', key: one }]) })
     const lost = createCredentialStore({ storage, keyRing: aesKeyRing([{ id: 'gone', key: gone }]) })

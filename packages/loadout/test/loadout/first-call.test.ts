@@ -4,7 +4,7 @@ import { provenWithin } from '../../../../test/prove/work.ts'
 import { EVERYTHING } from '../../../../test/real-servers.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
 import { createServices, type HostServices } from '../../src/host/create-services.ts'
-import { mayBeOf, modelName } from '../../src/loadout/model-name.ts'
+import { mayBeOf, toolModelName } from '../../src/loadout/model-name.ts'
 import { rule } from '../../src/policy/rules.ts'
 
 const owner = { tier: 'user' as const, userId: 'ann' }
@@ -51,7 +51,7 @@ it('a tool name may belong to a toolkit if it starts like the names of that tool
     ['a', 'b c'],
     [long, 'x'.repeat(100)],
   ] as const) {
-    expect(mayBeOf(toolkit, modelName(toolkit, tool))).toBe(true)
+    expect(mayBeOf(toolkit, toolModelName(toolkit, tool))).toBe(true)
     expect(mayBeOf(toolkit, `${toolkit}.${tool}`)).toBe(true)
   }
   expect([mayBeOf('a', 'ab.c'), mayBeOf('ab', 'mcp_a_b')]).toEqual([false, false])

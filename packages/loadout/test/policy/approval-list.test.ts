@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { createServices, type HostServices } from '../../src/host/create-services.ts'
-import { approvalRow } from '../../src/testing/suites/storage/rows.ts'
+import { sampleApprovalRow } from '../../src/testing/suites/storage/rows.ts'
 
 let host: HostServices
 afterEach(() => host.close())
@@ -8,7 +8,7 @@ afterEach(() => host.close())
 it('approvals are listed newest first in pages, including those that expired unrecorded', async () => {
   host = createServices({ tools: [{ name: 'pay', inputSchema: { type: 'object' }, execute: () => 'paid' }] as never })
   const call = { userId: 'ann', toolkit: 'app', tool: 'pay', arguments: {}, caller: { type: 'direct' as const } }
-  const gone = Array.from({ length: 3 }, () => approvalRow('ann', { expiresAt: new Date(Date.now() - 1000) }))
+  const gone = Array.from({ length: 3 }, () => sampleApprovalRow('ann', { expiresAt: new Date(Date.now() - 1000) }))
   await host.storage.transaction({ userId: 'ann' }, (tx) => tx.insertAll('approvals', gone))
   const asked: string[] = []
   for (let index = 0; index < 5; index++) asked.push((await host.calls.start(call).pending).id)

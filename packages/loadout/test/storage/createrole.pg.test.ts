@@ -3,7 +3,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { startPostgres } from '../../../../test/start-postgres.ts'
 import { postgres } from '../../src/storage/postgres.ts'
-import { threadRow } from '../../src/testing/suites/storage/rows.ts'
+import { sampleThreadRow } from '../../src/testing/suites/storage/rows.ts'
 
 it('a login that may create roles and is no superuser migrates and works', async () => {
   const { url: serverUrl, stop } = await startPostgres()
@@ -14,7 +14,7 @@ it('a login that may create roles and is no superuser migrates and works', async
     await client.query('create database app owner app')
     const url = `${serverUrl.replace('postgres:postgres@', 'app:app@')}/app`
     const [one, two] = [postgres({ url }), postgres({ url })]
-    await one.transaction({ userId: 'ann' }, (tx) => tx.insert('threads', threadRow('ann')))
+    await one.transaction({ userId: 'ann' }, (tx) => tx.insert('threads', sampleThreadRow('ann')))
     expect(await two.transaction({ userId: 'ann' }, (tx) => tx.list('threads'))).toHaveLength(1)
     expect(await two.transaction({ userId: 'bob' }, (tx) => tx.list('threads'))).toEqual([])
     await two.transaction({ caller: 'sign-in' }, (tx) => tx.list('apiKeys'))

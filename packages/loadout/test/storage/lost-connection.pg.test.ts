@@ -7,7 +7,7 @@ import { createReadCache } from '../../src/storage/read-cache.ts'
 import { createListener } from '../../src/storage/sql/postgres-listener.ts'
 import type { Change, Transaction } from '../../src/storage/storage.ts'
 import { eventually } from '../../src/testing/check.ts'
-import { threadRow } from '../../src/testing/suites/storage/rows.ts'
+import { sampleThreadRow } from '../../src/testing/suites/storage/rows.ts'
 import { type TcpProxy, tcpProxy } from '../fixtures/tcp-proxy.ts'
 
 const serverUrl = inject('postgresUrl')
@@ -101,7 +101,7 @@ describe('transactions on PostgreSQL connections', () => {
   it('fail as unavailable when the connection is cut, and the next one works', async () => {
     const storage = postgres({ url: proxy.url, maxConnections: 1 })
     const cutting = storage.transaction(ANN, async (tx) => {
-      await tx.insert('threads', threadRow('ann'))
+      await tx.insert('threads', sampleThreadRow('ann'))
       proxy.refuse()
       await tx.list('threads')
     })

@@ -11,17 +11,17 @@ import { SEARCH_ENTRY } from '../../search/search-tools.ts'
 import {
   type CompletedCall,
   callAll,
+  callParts,
   descriptionOf,
   type ModelCall,
   type ModelSelection,
-  partsOf,
   readArguments,
   SEARCH_NAME,
   searchResultNames,
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
 import { type AnthropicToolOptions, anthropicOptions, withinBreakpoints } from '../provider-options.ts'
-import { filePlaceholder, isFailure, type ResultPart, resultParts, valueText } from '../result-parts.ts'
+import { filePlaceholder, isFailure, type ModelResultPart, resultParts, valueText } from '../result-parts.ts'
 import { formSchema, type LostInTool, lostIn } from '../schema/form-schema.ts'
 import { type AnthropicMessage, loadedBy, referencedIn, searchFailure, withoutLost } from './history.ts'
 import {
@@ -29,7 +29,7 @@ import {
   type AnthropicCodeTool,
   type AnthropicCodeVersion,
   type AnthropicToolChoice,
-  callersOf,
+  anthropicCallers,
   containerIn,
   programsIn,
   programWarnings,
@@ -80,7 +80,7 @@ export function toAnthropic(
   selection: ModelSelection,
   { search = 'client', messages, programs, toolChoice, schemas }: AnthropicOptions = {},
 ): AnthropicForm {
-  const { selected, search: searchEntry } = partsOf(selection)
+  const { selected, search: searchEntry } = callParts(selection)
   const referenced = referencedIn(messages ?? [])
   const isReferenced = ({ modelName }: LoadoutEntry) => referenced.has(modelName)
   // A referenced tool must stay deferred, even when it is selected now.
@@ -126,7 +126,7 @@ function definition(
     ...(description === undefined ? {} : { description }),
     input_schema: formSchema(entry, schemas).schema as AnthropicTool['input_schema'],
     ...anthropicOptions(entry),
-    ...callersOf(entry, programs),
+    ...anthropicCallers(entry, programs),
   }
 }
 
@@ -224,7 +224,7 @@ function resultOf({ call, outcome }: CompletedCall, waiting: ReadonlySet<string>
 const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 type ImageType = (typeof IMAGES)[number]
 
-function contentOf(part: ResultPart): AnthropicResultContent {
+function contentOf(part: ModelResultPart): AnthropicResultContent {
   // The API rejects empty texts.
   if (part.type === 'text') return { type: 'text', text: part.text === '' ? '(empty)' : part.text }
   const { mediaType, data } = part

@@ -26,7 +26,7 @@ export interface AnthropicToolChoice {
 const isStrict = (entry: LoadoutEntry) => anthropicOptions(entry).strict === true
 
 /** Allowed callers, when they are not only the model. */
-export function callersOf(
+export function anthropicCallers(
   entry: LoadoutEntry,
   version: AnthropicCodeVersion | undefined,
 ): { allowed_callers?: AnthropicCaller[] } {

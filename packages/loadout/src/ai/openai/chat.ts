@@ -8,10 +8,10 @@ import { SEARCH_ENTRY } from '../../search/search-tools.ts'
 import type { LimitedProvider } from '../limits.ts'
 import {
   type CompletedCall,
+  callParts,
   descriptionOf,
   type ModelCall,
   type ModelSelection,
-  partsOf,
   readArguments,
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
@@ -47,7 +47,7 @@ export function toOpenAIChat(
   selection: ModelSelection,
   { provider = 'openai-chat', schemas }: OpenAIChatOptions = {},
 ): OpenAIChatForm {
-  const { selected, search } = partsOf(selection)
+  const { selected, search } = callParts(selection)
   const plan = planTools({ provider, reserved: search ? 1 : 0, immediate: selected })
   const entries = [...plan.immediate, ...(search ? [SEARCH_ENTRY] : [])]
   return {

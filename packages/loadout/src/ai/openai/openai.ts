@@ -12,16 +12,16 @@ import { LIMITS, limitWarnings } from '../limits.ts'
 import {
   type CompletedCall,
   callAll,
+  callParts,
   type ModelCall,
   type ModelSelection,
-  partsOf,
   programOf,
   readArguments,
   SEARCH_NAME,
   searchResultNames,
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
-import { filePlaceholder, isFailure, type ResultPart, resultParts, textOf, valueText } from '../result-parts.ts'
+import { filePlaceholder, isFailure, type ModelResultPart, partText, resultParts, valueText } from '../result-parts.ts'
 import { argumentsForTool, type LostInTool, lostInOpenAI } from '../schema/form-schema.ts'
 import { answerOpenAIChat, readOpenAIChat, toOpenAIChat } from './chat.ts'
 import { type OpenAIHistory, readHistory, toolsIn } from './history.ts'
@@ -63,7 +63,7 @@ export function toOpenAI(
   { search = 'client', input = [], programs = false, schemas }: OpenAIOptions = {},
 ): OpenAIForm {
   const history = readHistory(input)
-  const { selected, search: own } = partsOf(selection)
+  const { selected, search: own } = callParts(selection)
   const needsSearch = own !== undefined || selection.deferred.length > 0 || history.hasSearched
   const formInput = { history, selected, needsSearch, programs, schemas }
   const form = search === 'client' ? clientSearchForm(selection, formInput) : serverSearchForm(selection, formInput)
@@ -264,7 +264,7 @@ export function answerOpenAI(
   completed: readonly CompletedCall[],
   { programs, schemas }: Pick<OpenAIOptions, 'programs' | 'schemas'> = {},
 ): OpenAIAnswerItem[] {
-  const entries = [...partsOf(selection).selected, ...selection.deferred]
+  const entries = [...callParts(selection).selected, ...selection.deferred]
   return completed.map(({ call, outcome }) => {
     if (call.source.type === 'tool_search_call') {
       const names = searchResultNames(outcome)
@@ -276,7 +276,7 @@ export function answerOpenAI(
     const { caller } = call.source
     const parts = resultParts(outcome)
     const isText = parts.every(({ type }) => type === 'text')
-    const content = isText ? textOf(parts) : parts.map(contentOf)
+    const content = isText ? partText(parts) : parts.map(contentOf)
     return {
       type: 'function_call_output',
       call_id: call.id,
@@ -288,7 +288,7 @@ export function answerOpenAI(
   })
 }
 
-function contentOf(part: ResultPart): OpenAIResultContent {
+function contentOf(part: ModelResultPart): OpenAIResultContent {
   if (part.type === 'text') return { type: 'input_text', text: part.text }
   const { mediaType, data, name } = part
   const url = `data:${mediaType};base64,${data}`

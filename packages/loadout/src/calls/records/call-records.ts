@@ -15,7 +15,7 @@ import { createRowChanges } from '../../storage/watch-row.ts'
 import type { CallOutcome } from '../call.ts'
 import type { CallRequest, Calls, FollowedCall, RunningCall, RunningCalls } from '../calls.ts'
 import type { Results } from '../results/results.ts'
-import { newRow, reserveKey, withIdempotencyKey } from './idempotency.ts'
+import { newCallRow, reserveKey, withIdempotencyKey } from './idempotency.ts'
 import { settleOrphaned } from './orphaned-calls.ts'
 import { missingResult, outcomeFromJson, outcomeToJson, storableOutcome } from './outcome-json.ts'
 import { createWriteBehind } from './write-behind.ts'
@@ -106,7 +106,7 @@ class StoredRecords implements RunningRecords {
 
   async start(request: CallRequest, { idempotencyKey }: RecordOptions = {}): Promise<Recorded> {
     const { storage, calls, presence } = this.#deps
-    const row = await withIdempotencyKey(newRow(request, presence), idempotencyKey, request)
+    const row = await withIdempotencyKey(newCallRow(request, presence), idempotencyKey, request)
     return this.#withLease(async (release) => {
       const before = await reserveKey(storage, row)
       if (before) {
@@ -189,7 +189,7 @@ class StoredRecords implements RunningRecords {
   #adopt(request: CallRequest, running: FollowedCall): Promise<void> {
     const { storage, presence } = this.#deps
     const { processId } = presence
-    const row = newRow(request, { processId, callId: running.callId })
+    const row = newCallRow(request, { processId, callId: running.callId })
     return this.#withLease(async (release) => {
       await storage.transaction({ userId: row.userId }, (tx) => tx.insert('calls', row))
       this.#follow(row, running, release)
@@ -221,7 +221,7 @@ class StoredRecords implements RunningRecords {
   async #storeDone(request: CallRequest, running: FollowedCall, outcome: CallOutcome): Promise<void> {
     const { storage, presence, results } = this.#deps
     if (storage.name === 'memory' || running.isForgotten()) return
-    const row = newRow(request, { processId: presence.processId, callId: running.callId })
+    const row = newCallRow(request, { processId: presence.processId, callId: running.callId })
     const outcomeJson = outcomeToJson(await storableOutcome(results, row, outcome))
     if (!running.isForgotten())
       this.#writeBehind.add({ ...row, status: outcome.status, outcomeJson, finishedAt: new Date() })

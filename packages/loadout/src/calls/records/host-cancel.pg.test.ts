@@ -1,7 +1,7 @@
 /** Cancelling a call that another process makes. */
 import { afterAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../../test/database.ts'
-import { importKey, randomBytes } from '../../credentials/aes.ts'
+import { importAesKey, randomBytes } from '../../credentials/aes.ts'
 import { aesKeyRing } from '../../credentials/aes-key-ring.ts'
 import { createServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
@@ -9,7 +9,7 @@ import { postgres } from '../../storage/postgres.ts'
 import { defineTool } from '../../toolkits/define-tool.ts'
 
 const { url, drop } = await createDatabase(inject('postgresUrl'))
-const keyRing = aesKeyRing([{ id: 'k', key: await importKey(randomBytes(32)) }])
+const keyRing = aesKeyRing([{ id: 'k', key: await importAesKey(randomBytes(32)) }])
 let signal: AbortSignal | undefined
 let paid = 0
 const slow = defineTool({

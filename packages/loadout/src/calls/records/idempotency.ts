@@ -12,7 +12,7 @@ const KEEP_MS = 24 * 3_600_000
 const MAX_TRIES = 10
 const KEY_HEADER = 'Idempotency-Key'
 
-export function newRow(
+export function newCallRow(
   { userId, threadId, runId, toolkit, tool }: CallRequest,
   { callId = newId('call'), processId }: { callId?: string; processId: string },
 ): CallRow {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Chunks, countLineEnds, divide, readCharacters, readLines, readPage } from './chunks.ts'
+import { type Chunks, countLineEnds, divide, readCharacters, readPage, readResultLines } from './chunks.ts'
 
 const chunksOf = (text: string, size: number): Chunks => {
   const chunks = divide(text, size)
@@ -62,7 +62,7 @@ describe('a text split into chunks of any size', () => {
     await fc.assert(
       fc.asyncProperty(text, size, range, async (input, most, { from, lines }) => {
         const expected = input.split('\n')
-        const part = await readLines(chunksOf(input, most), { from, lines, most: 10_000 })
+        const part = await readResultLines(chunksOf(input, most), { from, lines, most: 10_000 })
         expect(part.text).toBe(expected.slice(from - 1, from - 1 + lines).join('\n'))
         expect(part.nextLine).toBe(from + lines <= expected.length ? from + lines : undefined)
         expect(part.nextOffset).toBeUndefined()
@@ -78,7 +78,7 @@ describe('a text split into chunks of any size', () => {
         const expected = input.split('\n').slice(from - 1)
         const expectedLines = expected.slice(0, 3).join('\n')
         const chunks = chunksOf(input, most)
-        const part = await readLines(chunks, { from, lines: 3, most: longest })
+        const part = await readResultLines(chunks, { from, lines: 3, most: longest })
         expect(part.text.length).toBeLessThanOrEqual(longest)
         expect(isCut(part.text)).toBe(false)
         if (part.nextOffset === undefined) expect(part.text).toBe(expectedLines)
@@ -96,6 +96,6 @@ describe('a text split into chunks of any size', () => {
   it('fails with not-found when a chunk is missing', async () => {
     const gone: Chunks = { ...chunksOf('a\nb\nc\nd', 2), at: async () => undefined }
     await expect(readPage(gone, 0, 10)).rejects.toMatchObject({ code: 'not-found' })
-    await expect(readLines(gone, { from: 2, lines: 1, most: 10 })).rejects.toMatchObject({ code: 'not-found' })
+    await expect(readResultLines(gone, { from: 2, lines: 1, most: 10 })).rejects.toMatchObject({ code: 'not-found' })
   })
 })

@@ -17,7 +17,7 @@ export interface Chunks {
   at(seq: number): Promise<Chunk | undefined>
 }
 
-export interface Part {
+export interface ResultRange {
   text: string
   /** Start of the next part, if there is more. */
   nextOffset?: number
@@ -53,7 +53,7 @@ export function countLineEnds(text: string): number {
 }
 
 /** A page never ends inside a surrogate pair. */
-export async function readPage(chunks: Chunks, offset: number, limit: number): Promise<Part> {
+export async function readPage(chunks: Chunks, offset: number, limit: number): Promise<ResultRange> {
   let text = await readCharacters(chunks, offset, limit)
   if (endsInPair(text)) text = text.length > 1 ? text.slice(0, -1) : await readCharacters(chunks, offset, 2)
   const end = offset + text.length
@@ -76,7 +76,7 @@ export async function readCharacters(chunks: Chunks, offset: number, limit: numb
 }
 
 /** A line that exceeds `most` is cut; `nextOffset` is where it continues. */
-export async function readLines(chunks: Chunks, { from, lines, most }: LineRange): Promise<Part> {
+export async function readResultLines(chunks: Chunks, { from, lines, most }: LineRange): Promise<ResultRange> {
   if (from > chunks.lines || chunks.count === 0) return { text: '' }
   let seq = await findLineEnd(chunks, from - 1)
   let chunk = await chunkAt(chunks, seq)

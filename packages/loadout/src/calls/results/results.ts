@@ -8,7 +8,15 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { ResultRow, ResultSection } from '../../schema/records/result.ts'
 import type { ReadCache, Storage } from '../../storage/storage.ts'
 import { utf8Size } from '../../util/byte-size.ts'
-import { type Chunks, countLineEnds, divide, type Part, readCharacters, readLines, readPage } from './chunks.ts'
+import {
+  type Chunks,
+  countLineEnds,
+  divide,
+  type ResultRange,
+  readCharacters,
+  readPage,
+  readResultLines,
+} from './chunks.ts'
 import { notJson, readPath, type Step, select } from './json-path.ts'
 import { outlineResult } from './outline.ts'
 
@@ -29,7 +37,7 @@ export interface ResultPart {
   path?: string | undefined
 }
 
-export interface ReadResult extends Part {
+export interface ReadResult extends ResultRange {
   characters: number
   lines: number
   /** Positions of the sections, if there is more than one. */
@@ -130,7 +138,7 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultDeps):
       if (steps) return { ...size, ...(await (characters > LARGE_JSON ? enqueue(selected) : selected())) }
       if (fromLine === undefined && lines === undefined) return { ...size, ...(await readPage(chunks, offset, most)) }
       const range = { from: fromLine ?? 1, lines: bounded(lines, LINES, MAX_LINES), most: MAX_PAGE }
-      return { ...size, ...(await readLines(chunks, range)) }
+      return { ...size, ...(await readResultLines(chunks, range)) }
     },
     async hasAny(userId) {
       const expiresAt = await cache.read({ userId, name: 'results' }, ['results'], async () => {
@@ -163,7 +171,7 @@ async function readSelected(
   { row, chunks, steps }: { row: ResultRow; chunks: Chunks; steps: readonly Step[] },
   offset: number,
   limit: number,
-): Promise<Part & { characters: number }> {
+): Promise<ResultRange & { characters: number }> {
   const text = select(await readValue(row, chunks), steps)
   const whole: Chunks = {
     count: 1,

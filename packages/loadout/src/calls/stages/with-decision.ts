@@ -13,7 +13,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { Decision } from '../../schema/toolkit/policy.ts'
 import type { CallOutcome, ResolvedCall, Stage } from '../call.ts'
 import { failed } from '../call.ts'
-import { tooLarge } from './with-limits.ts'
+import { argumentsTooLarge } from './with-limits.ts'
 
 export interface DecisionDeps {
   policy: Policy
@@ -42,7 +42,7 @@ export function withDecision(deps: DecisionDeps): Stage {
       return next(call)
     }
     // The approver sees all arguments, so their size must be limited.
-    const problem = tooLarge(call, (await deps.app.get()).limits.argumentBytes)
+    const problem = argumentsTooLarge(call, (await deps.app.get()).limits.argumentBytes)
     if (problem) return problem
     const answer = await ask(deps, call, { decided, fingerprints })
     if (answer === undefined) return failed(new HostError('approval-pending', { detail: pendingDetail(call) }))

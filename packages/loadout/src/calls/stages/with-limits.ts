@@ -4,7 +4,7 @@
 
 import { HostError } from '../../errors.ts'
 import type { BudgetKey, Budgets } from '../../policy/limits/budgets.ts'
-import { type Limit, limitReached, tokenLimitsOf, tokensBy } from '../../policy/limits/token-limits.ts'
+import { limitReached, tokenLimitsOf, tokensBy, type UsageLimit } from '../../policy/limits/token-limits.ts'
 import { least } from '../../policy/limits/usage.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { PreferenceStore } from '../../threads/preferences.ts'
@@ -56,7 +56,7 @@ export function withLimits(deps: LimitDeps): Stage {
 }
 
 /** Takes one from each budget, or returns the exhausted limit. */
-async function takeAll(budgets: Budgets, limits: readonly Limit[]): Promise<CallOutcome | undefined> {
+async function takeAll(budgets: Budgets, limits: readonly UsageLimit[]): Promise<CallOutcome | undefined> {
   const acquired: BudgetKey[] = []
   try {
     for (const limit of limits) {
@@ -78,7 +78,7 @@ async function takeAll(budgets: Budgets, limits: readonly Limit[]): Promise<Call
  */
 function count(
   budgets: Budgets,
-  limits: readonly Limit[],
+  limits: readonly UsageLimit[],
   { call, tokens }: { call: ResolvedCall; tokens: number },
 ): void {
   const { userId } = call
@@ -112,14 +112,14 @@ async function limitsOf(
   deps: Pick<LimitDeps, 'preferences' | 'threads'>,
   { userId, threadId, runId }: ResolvedCall,
   config: AppConfig,
-): Promise<Limit[]> {
+): Promise<UsageLimit[]> {
   const { preferences, threads } = deps
   const { limits } = config
   const { costLimits } = await preferences.get(userId)
   const threadLimits = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
   // Later counts go to the window in which the call started.
   const at = Date.now()
-  const found: Limit[] = []
+  const found: UsageLimit[] = []
   const add = (name: string, value: number | undefined, key: () => BudgetKey) => {
     if (value !== undefined) found.push({ name, value, key: { ...key(), at } })
   }
@@ -148,7 +148,7 @@ function checkArguments(call: ResolvedCall, most: number): CallOutcome | undefin
 }
 
 /** Outcome for arguments that exceed `argumentBytes`; undefined if they do not. */
-export function tooLarge(call: ResolvedCall, most: number): CallOutcome | undefined {
+export function argumentsTooLarge(call: ResolvedCall, most: number): CallOutcome | undefined {
   const bytes = utf8Size(JSON.stringify(call.arguments))
   call.notes.argumentSize = bytes
   if (bytes <= most) return undefined

@@ -11,7 +11,7 @@ import { coversHost } from '../../schema/host-pattern.ts'
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
 import { collectFields } from '../../schema/read/field-aliases.ts'
 import { readToolkit } from '../../schema/read/read-toolkit.ts'
-import { readTools } from '../../schema/read/read-values.ts'
+import { readToolValues } from '../../schema/read/read-values.ts'
 import { type CustomTool, customTool } from '../../schema/toolkit/server.ts'
 import type { Toolkit } from '../../schema/toolkit/toolkit.ts'
 import { type Functions, HOST_FUNCTION, refName } from '../../toolkits/functions.ts'
@@ -71,7 +71,7 @@ function findTools(input: unknown, over: Toolkit | undefined): FoundTools | unde
   const { type, command, template, url, tools } = fields
   const isOther = command || template || url || (over && over.server.type !== 'custom')
   const isCustom = type === undefined ? !isOther : type.value === 'custom'
-  const raw = readTools(tools?.value)
+  const raw = readToolValues(tools?.value)
   if (!isCustom || !Array.isArray(raw)) return undefined
   const errors: FieldError[] = []
   let id: string | undefined

@@ -10,13 +10,13 @@ import { resultOf } from '../bridge.ts'
 import type { BridgeCall } from '../executor.ts'
 import type { HostRequest, RequestResult } from './bridge.ts'
 import { type CustomFetchOptions, customFetch } from './fetch.ts'
-import type { Declared } from './tools.ts'
+import type { DeclaredCustomTool } from './tools.ts'
 
 export interface HostRequestDeps {
   calls: Pick<Calls, 'start'>
   /** The call that runs the code. */
   call: ResolvedCall
-  declared: ReadonlyMap<string, Declared>
+  declared: ReadonlyMap<string, DeclaredCustomTool>
   names: ReadonlyMap<string, ReadonlyMap<string, string>>
   inside: readonly string[]
   fetch: CustomFetchOptions

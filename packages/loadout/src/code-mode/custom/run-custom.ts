@@ -21,7 +21,7 @@ import { type ProgramFault, type ReadProgram, readProgram } from '../parse/read-
 import { DEEPEST } from '../sandbox/semaphore.ts'
 import { CustomBridge } from './bridge.ts'
 import { createRequestHandler } from './requests.ts'
-import { type DeclaredDeps, declaredNames, declaredTools } from './tools.ts'
+import { customToolRefs, type DeclaredDeps, declaredNames } from './tools.ts'
 
 export interface CustomCodeDeps extends DeclaredDeps {
   executor: Executor
@@ -112,7 +112,7 @@ async function secretsOf({ secrets }: CustomCodeDeps, stored: StoredToolkit): Pr
 }
 
 async function bridgeOf(deps: CustomCodeDeps, call: ResolvedCall, tool: CustomTool): Promise<CustomBridge> {
-  const declared = await declaredTools(deps, call, tool.tools)
+  const declared = await customToolRefs(deps, call, tool.tools)
   const names = declaredNames(declared, tool.execute)
   const { customToolkits } = await deps.app.get()
   const perform = createRequestHandler({

@@ -10,7 +10,7 @@ import { codeNames, type Named } from '../function-names.ts'
 /** Globals of the code that no toolkit may shadow. */
 export const CUSTOM_GLOBALS = ['fetch', 'secrets', 'call', 'read_result'] as const
 
-export interface Declared extends Named {
+export interface DeclaredCustomTool extends Named {
   /** Toolkit identifier in calls. */
   address: string
 }
@@ -23,15 +23,15 @@ export interface DeclaredDeps {
 type Scope = Pick<ToolCall, 'userId' | 'threadId' | 'inlineToolkits'>
 
 /** By ref, in loadout order. */
-export async function declaredTools(
+export async function customToolRefs(
   { loadouts, catalog }: DeclaredDeps,
   { userId, threadId, inlineToolkits }: Scope,
   declared: readonly string[] = [],
-): Promise<Map<string, Declared>> {
+): Promise<Map<string, DeclaredCustomTool>> {
   if (declared.length === 0) return new Map()
   const patterns = declared.map(compileRef)
   const { tools } = await loadouts.resolve({ userId, threadId })
-  const fromLoadout = tools.flatMap((entry): Declared[] =>
+  const fromLoadout = tools.flatMap((entry): DeclaredCustomTool[] =>
     isBuiltIn(entry) || inlineToolkits?.has(entry.toolkit)
       ? []
       : [{ ...named(entry), address: entry.uscoId ?? entry.toolkit }],
@@ -48,7 +48,7 @@ const named = ({ ref, toolkit, tool }: Named): Named => ({ ref, toolkit, tool })
 async function inlineTools(
   catalog: DeclaredDeps['catalog'],
   { userId, inlineToolkits }: Pick<Scope, 'userId' | 'inlineToolkits'>,
-): Promise<Declared[]> {
+): Promise<DeclaredCustomTool[]> {
   if (!inlineToolkits) return []
   const toolsByToolkit = await catalog.tools(userId, [...inlineToolkits.values()])
   return [...inlineToolkits].flatMap(([id, { uscoId }]) =>
@@ -62,7 +62,10 @@ async function inlineTools(
 }
 
 /** Ref by object and function name, for names that occur in the code. */
-export function declaredNames(declared: ReadonlyMap<string, Declared>, code: string): Map<string, Map<string, string>> {
+export function declaredNames(
+  declared: ReadonlyMap<string, DeclaredCustomTool>,
+  code: string,
+): Map<string, Map<string, string>> {
   const objects = new Map<string, Map<string, string>>()
   for (const [ref, { object, name, aliases }] of codeNames(declared.values(), { reserved: CUSTOM_GLOBALS })) {
     if (!code.includes(object)) continue

@@ -12,7 +12,7 @@ import { type Tokenizer, tokenizerOf } from '../../search/tokens/tokenizer.ts'
 import { BUILT_IN } from '../bridge.ts'
 import { type CodeName, codeNames, inCode, isIdentifier, quoted } from '../function-names.ts'
 import { toolComment } from './jsdoc.ts'
-import { type Draft, draftType, FULL, SHORT, SHORTEST, type Style } from './schema-to-type.ts'
+import { draftType, FULL, SHORT, SHORTEST, type Style, type TypeDraft } from './schema-to-type.ts'
 import { type NamedDraft, TypeNames } from './type-names.ts'
 
 export type Declarable = Pick<LoadoutEntry, 'ref' | 'toolkit' | 'tool' | 'manifest'>
@@ -25,7 +25,7 @@ export interface DeclareOptions {
   names?: ReadonlyMap<string, CodeName> | undefined
 }
 
-export interface Declared<T> {
+export interface ToolDeclarations<T> {
   text: string
   tokens: number
   /** Tools without declared types: at most their name is listed. */
@@ -50,7 +50,7 @@ const SHORT_MISSES = 32
 const NAME_MISSES = 64
 const MAX_LINE_LENGTH = 320
 
-export function declare<T extends Declarable>(entries: readonly T[], options: DeclareOptions): Declared<T> {
+export function declare<T extends Declarable>(entries: readonly T[], options: DeclareOptions): ToolDeclarations<T> {
   const names = options.names ?? codeNames(entries)
   const named = entries.filter(({ ref }) => names.has(ref))
   const unnamed = entries.filter(({ ref }) => !names.has(ref))
@@ -177,7 +177,7 @@ class Sheet<T extends Declarable> {
 
 /** A tool without parameters takes `{}`. */
 const NOTHING = '{ [key: string]: unknown }'
-const inputOf = ({ optional }: Draft, text: string) =>
+const inputOf = ({ optional }: TypeDraft, text: string) =>
   `(input${optional ? '?' : ''}: ${text === NOTHING ? '{}' : text})`
 
 /** `(input: { … }): Promise<…>`, without comments and named types. */

@@ -7,9 +7,20 @@
  */
 import type { JsonObject } from '../../schema/json.ts'
 import { isObject } from '../../util/is-object.ts'
-import { findRef, own } from '../../util/json-pointer.ts'
+import { findRef, ownProperty } from '../../util/json-pointer.ts'
 import { MAX_LISTED, schemaComment } from './jsdoc.ts'
-import { and, arrayOf, atom, literalOf, NEVER, or, propertyKeyOf, type Text, tupleOf, UNKNOWN } from './type-text.ts'
+import {
+  arrayOf,
+  atom,
+  intersection,
+  literalOf,
+  NEVER_TYPE,
+  or,
+  propertyKeyOf,
+  type Text,
+  tupleOf,
+  UNKNOWN_TYPE,
+} from './type-text.ts'
 
 export interface Style {
   /** With comments and named types, on several lines. */
@@ -29,7 +40,7 @@ export interface Definition {
   type: Text
 }
 
-export interface Draft {
+export interface TypeDraft {
   type: Text
   /** True if no parameter is required. */
   optional: boolean
@@ -44,12 +55,12 @@ const MAX_OPEN = 8
 const MAX_KEY_LENGTH = 200
 const ONE_LINE = 90
 
-export function draftType(schema: unknown, style: Style, hint: string): Draft {
+export function draftType(schema: unknown, style: Style, hint: string): TypeDraft {
   try {
     return new TypeWriter(schema, style, hint).draft()
   } catch {
     // A getter of a non-JSON value threw.
-    return { type: UNKNOWN, optional: false, definitions: [] }
+    return { type: UNKNOWN_TYPE, optional: false, definitions: [] }
   }
 }
 
@@ -77,13 +88,13 @@ class TypeWriter {
     this.#hint = hint
   }
 
-  draft(): Draft {
+  draft(): TypeDraft {
     const indent = this.#style.full ? '  ' : ''
     const written = this.#write(this.#root, { depth: 0, indent, bare: true })
     for (const [index, definition] of this.#definitions.entries())
-      if (this.#isCircular(index)) definition.type = UNKNOWN
+      if (this.#isCircular(index)) definition.type = UNKNOWN_TYPE
     const self = this.#refs.get('#') ?? this.#refs.get('#/')
-    const required = isObject(this.#root) ? own(this.#root, 'required') : undefined
+    const required = isObject(this.#root) ? ownProperty(this.#root, 'required') : undefined
     return {
       type: self === undefined ? written : reference(self),
       optional: isObject(this.#root) && !(Array.isArray(required) && required.length > 0),
@@ -92,17 +103,17 @@ class TypeWriter {
   }
 
   #write(schema: unknown, context: WriteContext): Text {
-    if (schema === false) return NEVER
-    if (!isObject(schema) || --this.#nodes < 0 || context.depth > this.#style.depth) return UNKNOWN
-    if (this.#characters < 0) return UNKNOWN
+    if (schema === false) return NEVER_TYPE
+    if (!isObject(schema) || --this.#nodes < 0 || context.depth > this.#style.depth) return UNKNOWN_TYPE
+    if (this.#characters < 0) return UNKNOWN_TYPE
     const text = this.#combine(schema, context)
-    return own(schema, 'nullable') === true ? or([text, atom('null')]) : text
+    return ownProperty(schema, 'nullable') === true ? or([text, atom('null')]) : text
   }
 
   #combine(schema: JsonObject, context: WriteContext): Text {
     const value = this.#value(schema)
     if (value) return value
-    const ref = own(schema, '$ref') ?? own(schema, '$dynamicRef')
+    const ref = ownProperty(schema, '$ref') ?? ownProperty(schema, '$dynamicRef')
     const parts = [
       ...(typeof ref === 'string' ? [this.#reference(ref, context)] : []),
       ...this.#branches(schema, 'allOf', context),
@@ -110,31 +121,31 @@ class TypeWriter {
         const branches = this.#branches(schema, word, context)
         return branches.length === 0 ? [] : [or(branches)]
       }),
-    ].filter((part) => part !== UNKNOWN)
+    ].filter((part) => part !== UNKNOWN_TYPE)
     const base = this.#base(schema, context, parts.length > 0)
-    return and(base === undefined ? parts : [base, ...parts])
+    return intersection(base === undefined ? parts : [base, ...parts])
   }
 
   #branches(schema: JsonObject, word: string, context: WriteContext): Text[] {
-    const branches = own(schema, word)
+    const branches = ownProperty(schema, word)
     if (!Array.isArray(branches)) return []
-    if (branches.length > MAX_BRANCHES) return [UNKNOWN]
+    if (branches.length > MAX_BRANCHES) return [UNKNOWN_TYPE]
     return branches.map((branch) => this.#write(branch, { ...context, depth: context.depth + 1 }))
   }
 
   #value(schema: JsonObject): Text | undefined {
     if (Object.hasOwn(schema, 'const')) return literal(schema.const)
-    const values = own(schema, 'enum')
+    const values = ownProperty(schema, 'enum')
     if (!Array.isArray(values) || values.length === 0) return undefined
     if (values.length <= MAX_LISTED) return or(values.map(literal))
     return or(
-      [...new Set(values.slice(0, 1_000).map(kindOf))].map((kind) => (kind === 'unknown' ? UNKNOWN : atom(kind))),
+      [...new Set(values.slice(0, 1_000).map(kindOf))].map((kind) => (kind === 'unknown' ? UNKNOWN_TYPE : atom(kind))),
     )
   }
 
   /** Type from `type` and its keywords. `narrowed`: other parts already describe the object. */
   #base(schema: JsonObject, context: WriteContext, narrowed: boolean): Text | undefined {
-    const declaredType = own(schema, 'type')
+    const declaredType = ownProperty(schema, 'type')
     const types = (Array.isArray(declaredType) ? declaredType.slice(0, 10) : [declaredType ?? guessed(schema)]).filter(
       (type) => typeof type === 'string',
     )
@@ -146,18 +157,18 @@ class TypeWriter {
       types.map((type) => {
         if (type === 'object') return this.#object(schema, context)
         if (type === 'array') return this.#array(schema, context)
-        return Object.hasOwn(PRIMITIVES, type) ? atom(PRIMITIVES[type] as string) : UNKNOWN
+        return Object.hasOwn(PRIMITIVES, type) ? atom(PRIMITIVES[type] as string) : UNKNOWN_TYPE
       }),
     )
   }
 
   #array(schema: JsonObject, context: WriteContext): Text {
     const inside = { ...context, depth: context.depth + 1, bare: false }
-    const items = own(schema, 'items')
-    const prefix = own(schema, 'prefixItems') ?? (Array.isArray(items) ? items : undefined)
+    const items = ownProperty(schema, 'items')
+    const prefix = ownProperty(schema, 'prefixItems') ?? (Array.isArray(items) ? items : undefined)
     if (!Array.isArray(prefix) || prefix.length === 0) return arrayOf(this.#write(items ?? true, inside))
-    const rest = Array.isArray(items) ? own(schema, 'additionalItems') : items
-    const least = own(schema, 'minItems')
+    const rest = Array.isArray(items) ? ownProperty(schema, 'additionalItems') : items
+    const least = ownProperty(schema, 'minItems')
     return tupleOf(
       prefix.slice(0, MAX_BRANCHES).map((item) => this.#write(item, inside)),
       {
@@ -168,9 +179,9 @@ class TypeWriter {
   }
 
   #object(schema: JsonObject, context: WriteContext): Text {
-    const rawProperties = own(schema, 'properties')
+    const rawProperties = ownProperty(schema, 'properties')
     const properties = isObject(rawProperties) ? rawProperties : {}
-    const required = own(schema, 'required')
+    const required = ownProperty(schema, 'required')
     const needed = new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [])
     const listed = Object.keys(properties).filter((name) => name.length <= MAX_KEY_LENGTH)
     const unlisted = [...needed].filter((name) => name.length <= MAX_KEY_LENGTH && !Object.hasOwn(properties, name))
@@ -187,30 +198,30 @@ class TypeWriter {
     }
     const isCut = members.length < Object.keys(properties).length + unlisted.length
     const others = this.#others(schema, inside, members.length === 0)
-    const index = isCut ? UNKNOWN : others
-    const isPlain = index !== undefined && (index === UNKNOWN || members.length === 0)
+    const index = isCut ? UNKNOWN_TYPE : others
+    const isPlain = index !== undefined && (index === UNKNOWN_TYPE || members.length === 0)
     const all = isPlain ? [...members, `${inside.indent}[key: string]: ${index.text}`] : members
     const object = atom(braces(all, context.indent))
-    return index === undefined || isPlain ? object : and([object, atom(`{ [key: string]: ${index.text} }`)])
+    return index === undefined || isPlain ? object : intersection([object, atom(`{ [key: string]: ${index.text} }`)])
   }
 
   /** Index signature of unlisted properties; undefined if there are none. */
   #others(schema: JsonObject, context: WriteContext, isEmpty: boolean): Text | undefined {
-    const patterns = own(schema, 'patternProperties')
-    const more = own(schema, 'additionalProperties') ?? own(schema, 'unevaluatedProperties')
+    const patterns = ownProperty(schema, 'patternProperties')
+    const more = ownProperty(schema, 'additionalProperties') ?? ownProperty(schema, 'unevaluatedProperties')
     const schemas = isObject(patterns) ? Object.values(patterns).slice(0, MAX_BRANCHES) : []
     if (isObject(more) || more === true) schemas.push(more)
     if (schemas.length > 0) return or(schemas.map((one) => this.#write(one, context)))
-    return isEmpty && more !== false ? UNKNOWN : undefined
+    return isEmpty && more !== false ? UNKNOWN_TYPE : undefined
   }
 
   #reference(ref: string, context: WriteContext): Text {
     const target = findRef(this.#root, ref)
-    if (!target) return UNKNOWN
+    if (!target) return UNKNOWN_TYPE
     if (!this.#style.full) return this.#expanded(ref, target.schema, context)
     let index = this.#refs.get(ref)
     if (index === undefined) {
-      if (this.#definitions.length >= MAX_DEFINITIONS) return UNKNOWN
+      if (this.#definitions.length >= MAX_DEFINITIONS) return UNKNOWN_TYPE
       index = this.#definitions.length
       this.#refs.set(ref, index)
       this.#define(target.schema, target.hint || this.#hint)
@@ -222,7 +233,7 @@ class TypeWriter {
   #define(schema: unknown, hint: string): void {
     const before = this.#bareRefs
     this.#bareRefs = new Set()
-    const definition = { hint, comment: '', type: UNKNOWN, bareRefs: this.#bareRefs }
+    const definition = { hint, comment: '', type: UNKNOWN_TYPE, bareRefs: this.#bareRefs }
     this.#definitions.push(definition)
     if (isObject(schema)) definition.comment = schemaComment(schema, '')
     definition.type = this.#write(schema, { depth: 0, indent: '', bare: true })
@@ -232,7 +243,7 @@ class TypeWriter {
 
   /** One-line forms have no named types, so circular references become `unknown`. */
   #expanded(ref: string, schema: unknown, context: WriteContext): Text {
-    if (this.#open.has(ref) || this.#open.size >= MAX_OPEN) return UNKNOWN
+    if (this.#open.has(ref) || this.#open.size >= MAX_OPEN) return UNKNOWN_TYPE
     this.#open.add(ref)
     const text = this.#write(schema, context)
     this.#open.delete(ref)
@@ -273,7 +284,7 @@ function literal(value: unknown): Text {
   const text = literalOf(value)
   if (text !== undefined) return atom(text)
   const kind = kindOf(value)
-  return kind === 'unknown' ? UNKNOWN : atom(kind)
+  return kind === 'unknown' ? UNKNOWN_TYPE : atom(kind)
 }
 
 function kindOf(value: unknown): string {

@@ -3,7 +3,7 @@
  * different names, and no name shadows a built-in type.
  */
 
-import type { Definition, Draft } from './schema-to-type.ts'
+import type { Definition, TypeDraft } from './schema-to-type.ts'
 import { inBrackets } from './type-text.ts'
 
 /** Types added by one tool. */
@@ -23,7 +23,7 @@ export class TypeNames {
   readonly #identities = new Map<string, string>()
 
   /** `owner`: words that distinguish types of this tool. Nothing is stored until `keep`. */
-  name(drafts: readonly Draft[], owner: readonly string[]): NamedDraft {
+  name(drafts: readonly TypeDraft[], owner: readonly string[]): NamedDraft {
     const added: NamedDraft['added'] = new Map()
     const texts = drafts.map((draft) => this.#nameOne(draft, owner, added))
     return { texts, added }
@@ -33,7 +33,7 @@ export class TypeNames {
     for (const [name, { identity }] of added) this.#identities.set(name, identity)
   }
 
-  #nameOne({ type, definitions }: Draft, owner: readonly string[], added: NamedDraft['added']): string {
+  #nameOne({ type, definitions }: TypeDraft, owner: readonly string[], added: NamedDraft['added']): string {
     const names = new Map<number, string>()
     const nameOf = (index: number): string => {
       const existing = names.get(index)

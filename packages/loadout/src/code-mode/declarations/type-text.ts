@@ -11,8 +11,8 @@ export interface Text {
 }
 
 export const atom = (text: string): Text => ({ text, form: 'atom', size: 1 })
-export const UNKNOWN: Text = atom('unknown')
-export const NEVER: Text = atom('never')
+export const UNKNOWN_TYPE: Text = atom('unknown')
+export const NEVER_TYPE: Text = atom('never')
 
 /** TypeScript fails at 100,000 union members; readers give up sooner. */
 const MAX_ALTERNATIVES = 1_000
@@ -21,8 +21,8 @@ export const inBrackets = ({ text, form }: Text): string => (form === 'atom' ? t
 
 export function or(parts: readonly Text[]): Text {
   const different = distinct(parts).filter((part) => part.text !== 'never')
-  if (different.some((part) => part.text === 'unknown')) return UNKNOWN
-  if (different.length <= 1) return different[0] ?? (parts.length === 0 ? UNKNOWN : NEVER)
+  if (different.some((part) => part.text === 'unknown')) return UNKNOWN_TYPE
+  if (different.length <= 1) return different[0] ?? (parts.length === 0 ? UNKNOWN_TYPE : NEVER_TYPE)
   return {
     text: different.map((part) => (part.form === 'intersection' ? inBrackets(part) : part.text)).join(' | '),
     form: 'union',
@@ -30,9 +30,9 @@ export function or(parts: readonly Text[]): Text {
   }
 }
 
-export function and(parts: readonly Text[]): Text {
+export function intersection(parts: readonly Text[]): Text {
   const different = distinct(parts).filter((part) => part.text !== 'unknown')
-  if (different.some((part) => part.text === 'never')) return NEVER
+  if (different.some((part) => part.text === 'never')) return NEVER_TYPE
   let size = 1
   // Omitting a part widens the type, which is still correct.
   const fitting = different.filter((part) => {
@@ -40,7 +40,7 @@ export function and(parts: readonly Text[]): Text {
     size *= part.size
     return true
   })
-  if (fitting.length <= 1) return fitting[0] ?? UNKNOWN
+  if (fitting.length <= 1) return fitting[0] ?? UNKNOWN_TYPE
   return {
     text: fitting.map((part) => (part.form === 'union' ? inBrackets(part) : part.text)).join(' & '),
     form: 'intersection',

@@ -2,7 +2,7 @@
  * CPU time of a program. Elapsed time while it runs is cheap and an upper bound; only when it exceeds the limit is the
  * thread's CPU clock read, if there is one. Other load on the machine is therefore not counted.
  */
-export interface Meter {
+export interface CpuMeter {
   begin(): void
   end(): void
   spentMs(): number
@@ -12,7 +12,7 @@ export interface Meter {
   over(): boolean
 }
 
-export function createMeter(limitMs: number, threadMs: (() => number) | undefined): Meter {
+export function createMeter(limitMs: number, threadMs: (() => number) | undefined): CpuMeter {
   const threadBefore = threadMs?.() ?? 0
   let passed = 0
   let from = 0

@@ -45,7 +45,7 @@ const MAX_LIMIT = 0x7fff_0000
 const ROOM_BYTES = 4 * 1024 * 1024
 const PAGE_BYTES = 65_536
 
-export type Engine = ReturnType<typeof createEngine>
+export type GuestEngine = ReturnType<typeof createEngine>
 
 export function createEngine(module: WebAssembly.Module, stackBytes: number, hooks: EngineHooks) {
   const exports = instantiate(module, hooks, () => memoryOf(exports, scratch))

@@ -3,9 +3,9 @@
  * afterwards. It communicates by messages only.
  */
 
-import { DEFAULT_LIMITS, memoryClass } from '../sandbox/limits.ts'
+import { DEFAULT_PROGRAM_LIMITS, memoryClass } from '../sandbox/limits.ts'
 import type { RunRequest, ToSandbox } from '../sandbox/protocol.ts'
-import { createEngine, type Engine, type EngineHooks } from './engine.ts'
+import { createEngine, type EngineHooks, type GuestEngine } from './engine.ts'
 import { boundedBinary } from './patch-wasm.ts'
 import { type GuestIo, GuestRun } from './run.ts'
 
@@ -19,11 +19,11 @@ export interface GuestOptions extends GuestIo {
 
 interface Slot {
   size: number
-  engine: Engine
+  engine: GuestEngine
 }
 
 const IDLE: EngineHooks = { interrupted: () => false, onHostCall() {}, outOfMemory() {}, now: () => 0 }
-const USUAL = memoryClass(DEFAULT_LIMITS.memoryBytes)
+const USUAL = memoryClass(DEFAULT_PROGRAM_LIMITS.memoryBytes)
 
 export function createGuest(options: GuestOptions) {
   const modules = new Map<number, WebAssembly.Module>()

@@ -3,7 +3,7 @@
  * report CPU time. It communicates only in lines of JSON.
  */
 import { readFileSync } from 'node:fs'
-import { DEFAULT_LIMITS, memoryClass } from '../sandbox/limits.ts'
+import { DEFAULT_PROGRAM_LIMITS, memoryClass } from '../sandbox/limits.ts'
 import { readLines } from '../sandbox/lines.ts'
 import type { FromProcess, ToProcess } from '../sandbox/protocol.ts'
 import { openThread } from '../sandbox/thread.ts'
@@ -12,7 +12,7 @@ import { boundedBinary } from './patch-wasm.ts'
 const say = (message: FromProcess) => process.stdout.write(`${JSON.stringify(message)}\n`)
 
 const wasm = readFileSync(process.argv[2] ?? '')
-const module = await WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_LIMITS.memoryBytes)))
+const module = await WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_PROGRAM_LIMITS.memoryBytes)))
 const box = await openThread({ wasm, module })
 box.listen({ message: say, lost: () => process.exit(1) })
 box.hold(true)

@@ -15,8 +15,8 @@ import {
   type RunRequest,
   type SandboxCall,
 } from '../sandbox/protocol.ts'
-import { createMeter, type Meter } from './cpu-meter.ts'
-import type { Engine, EngineHooks, HostCallArguments, Outcome } from './engine.ts'
+import { type CpuMeter, createMeter } from './cpu-meter.ts'
+import type { EngineHooks, GuestEngine, HostCallArguments, Outcome } from './engine.ts'
 import { NoMemory } from './memory.ts'
 import { ENTRY_POINT, HOST_CALL } from './prelude.ts'
 
@@ -36,9 +36,9 @@ const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error']
 export class GuestRun implements EngineHooks {
   readonly #request: RunRequest
   readonly #io: GuestIo
-  readonly #engine: Engine
+  readonly #engine: GuestEngine
   readonly #counter: UsageCounter
-  readonly #meter: Meter
+  readonly #meter: CpuMeter
   readonly #deadline: number
   readonly #lines: number
   #now: number
@@ -48,7 +48,7 @@ export class GuestRun implements EngineHooks {
   #read = 0
   #flushedAt = performance.now()
 
-  constructor(request: RunRequest, engine: Engine, io: GuestIo) {
+  constructor(request: RunRequest, engine: GuestEngine, io: GuestIo) {
     this.#request = request
     this.#engine = engine
     this.#io = io
@@ -286,7 +286,7 @@ export function guestStack(stack: string, lines: number): string | undefined {
   return frames.length === 0 ? undefined : frames.slice(0, MAX_FRAMES).join('\n')
 }
 
-export const lineOf = (stack: string | undefined): number | undefined => {
+export const stackLine = (stack: string | undefined): number | undefined => {
   const line = stack?.match(new RegExp(`${PROGRAM_FILE}:(\\d+)`))?.[1]
   return line === undefined ? undefined : Number(line)
 }

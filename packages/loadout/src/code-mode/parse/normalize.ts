@@ -2,17 +2,17 @@
  * Turns a program in any supported form into the body of an async function with few insertions that keep line numbers.
  * A program with a top-level `return` is unchanged.
  */
-import { childrenOf, isFunction, type Node } from './parse.ts'
+import { childrenOf, isFunction, type SyntaxNode } from './parse.ts'
 import type { Refused } from './strip-types.ts'
 
 /** Text replacement; `end` is the end of the replaced range. */
-export interface Change {
+export interface SourceChange {
   at: number
   end: number
   text: string
 }
 
-export type Shaped = { ok: true; changes: Change[] } | { ok: false; refused: Refused }
+export type Shaped = { ok: true; changes: SourceChange[] } | { ok: false; refused: Refused }
 
 /** Function names that are called as the entry point. */
 const ENTRIES = ['main', 'run', 'program', 'execute', 'handler']
@@ -21,7 +21,7 @@ const NO_IMPORTS = {
   action: 'Leave the import away: tools are there by name, as toolkit.tool(input).',
 }
 
-export function shape(text: string, body: readonly Node[]): Shaped {
+export function shape(text: string, body: readonly SyntaxNode[]): Shaped {
   const statements = body.filter((node) => node.type !== 'EmptyStatement')
   const imported = statements.find(isImport)
   if (imported) return { ok: false, refused: { ...NO_IMPORTS, at: imported.start } }
@@ -35,7 +35,7 @@ export function shape(text: string, body: readonly Node[]): Shaped {
   return { ok: true, changes }
 }
 
-export function applyChanges(text: string, changes: readonly Change[]): string {
+export function applyChanges(text: string, changes: readonly SourceChange[]): string {
   let result = ''
   let at = 0
   for (const change of changes.toSorted((a, b) => a.at - b.at)) {
@@ -45,28 +45,28 @@ export function applyChanges(text: string, changes: readonly Change[]): string {
   return result + text.slice(at)
 }
 
-const isImport = ({ type, source }: Node): boolean =>
+const isImport = ({ type, source }: SyntaxNode): boolean =>
   type === 'ImportDeclaration' || type === 'ExportAllDeclaration' || (type === 'ExportNamedDeclaration' && !!source)
 
 interface Unexported {
-  changes: Change[]
+  changes: SourceChange[]
   /** Final call, such as `main(input)`. */
   entry: string | undefined
 }
 
 /** Removes `export`; the default export becomes the entry point. */
-function withoutExports(text: string, statements: readonly Node[]): Unexported | Refused {
-  const changes: Change[] = []
+function withoutExports(text: string, statements: readonly SyntaxNode[]): Unexported | Refused {
+  const changes: SourceChange[] = []
   let entry: string | undefined
   for (const node of statements) {
-    const inside = node.declaration as Node | null | undefined
+    const inside = node.declaration as SyntaxNode | null | undefined
     if (node.type === 'ExportNamedDeclaration') {
       const end = inside ? inside.start : node.end
       changes.push({ at: node.start, end, text: blank(text.slice(node.start, end)) })
       entry ??= defaultOf(node, statements)
     } else if (node.type === 'ExportDefaultDeclaration' && inside) {
       if (inside.type === 'ClassDeclaration') return { ...NO_CLASS, at: node.start }
-      const name = (inside.id as Node | null | undefined)?.name
+      const name = (inside.id as SyntaxNode | null | undefined)?.name
       const isNamed = inside.type === 'FunctionDeclaration' && typeof name === 'string'
       const free = freeName(text)
       entry = isNamed ? callOf(name, inside) : defaultValue(inside, free, statements)
@@ -81,13 +81,13 @@ function withoutExports(text: string, statements: readonly Node[]): Unexported |
 const NO_CLASS = { message: 'A class is nothing to run', action: 'Export a function, or return a value.' }
 
 /** Call of `export { main as default }`. */
-function defaultOf({ specifiers }: Node, statements: readonly Node[]): string | undefined {
-  const found = (specifiers as Node[]).find(({ exported }) => (exported as Node).name === 'default')
-  const name = (found?.local as Node | undefined)?.name
+function defaultOf({ specifiers }: SyntaxNode, statements: readonly SyntaxNode[]): string | undefined {
+  const found = (specifiers as SyntaxNode[]).find(({ exported }) => (exported as SyntaxNode).name === 'default')
+  const name = (found?.local as SyntaxNode | undefined)?.name
   return typeof name === 'string' ? (callOfNamed(name, statements) ?? name) : undefined
 }
 
-function defaultValue(value: Node, name: string, statements: readonly Node[]): string {
+function defaultValue(value: SyntaxNode, name: string, statements: readonly SyntaxNode[]): string {
   if (isFunction(value)) return callOf(name, value)
   const call = value.type === 'Identifier' ? callOfNamed(String(value.name), statements) : undefined
   return call ?? name
@@ -109,26 +109,28 @@ function freeName(text: string): string {
 const blank = (text: string): string => text.replace(/[^\n\r\u2028\u2029]/g, ' ')
 
 /** Top-level functions by name. */
-function* functionsOf(statements: readonly Node[]): Generator<[name: string, node: Node]> {
+function* functionsOf(statements: readonly SyntaxNode[]): Generator<[name: string, node: SyntaxNode]> {
   for (const statement of statements) {
-    const node = (statement.type.startsWith('Export') ? (statement.declaration as Node | null) : statement) ?? statement
-    if (node.type === 'FunctionDeclaration' && node.id) yield [String((node.id as Node).name), node]
+    const node =
+      (statement.type.startsWith('Export') ? (statement.declaration as SyntaxNode | null) : statement) ?? statement
+    if (node.type === 'FunctionDeclaration' && node.id) yield [String((node.id as SyntaxNode).name), node]
     if (node.type !== 'VariableDeclaration') continue
-    for (const { id, init } of node.declarations as Node[])
-      if (init && isFunction(init as Node) && (id as Node).type === 'Identifier')
-        yield [String((id as Node).name), init as Node]
+    for (const { id, init } of node.declarations as SyntaxNode[])
+      if (init && isFunction(init as SyntaxNode) && (id as SyntaxNode).type === 'Identifier')
+        yield [String((id as SyntaxNode).name), init as SyntaxNode]
   }
 }
 
-function callOfNamed(name: string, statements: readonly Node[]): string | undefined {
+function callOfNamed(name: string, statements: readonly SyntaxNode[]): string | undefined {
   for (const [functionName, node] of functionsOf(statements)) if (functionName === name) return callOf(name, node)
   return undefined
 }
 
-const callOf = (name: string, { params }: Node): string => `${name}(${(params as Node[]).length > 0 ? 'input' : ''})`
+const callOf = (name: string, { params }: SyntaxNode): string =>
+  `${name}(${(params as SyntaxNode[]).length > 0 ? 'input' : ''})`
 
 /** Entry point of a program that only declares functions. */
-function entryOf(statements: readonly Node[]): string | undefined {
+function entryOf(statements: readonly SyntaxNode[]): string | undefined {
   const functions = [...functionsOf(statements)].filter(([, node]) => node.generator !== true)
   const doesSomething = has(statements, ['CallExpression', 'AwaitExpression', 'NewExpression', 'ExpressionStatement'])
   if (doesSomething || functions.length === 0) return undefined
@@ -138,13 +140,13 @@ function entryOf(statements: readonly Node[]): string | undefined {
 }
 
 /** Returns the last expression, or calls it if it is a function. */
-function lastValue(text: string, last: Node | undefined): Change[] {
+function lastValue(text: string, last: SyntaxNode | undefined): SourceChange[] {
   if (last?.type !== 'ExpressionStatement') return []
-  const value = bare(last.expression as Node)
+  const value = bare(last.expression as SyntaxNode)
   if (isFunction(value)) {
     if (value.generator === true) return []
     const end = text[last.end - 1] === ';' ? last.end - 1 : last.end
-    const argument = (value.params as Node[]).length > 0 ? 'input' : ''
+    const argument = (value.params as SyntaxNode[]).length > 0 ? 'input' : ''
     return [insert(last.start, 'return ('), insert(end, `)(${argument})`)]
   }
   if (value.type === 'UnaryExpression' && value.operator === 'void' && text.startsWith('void', last.start))
@@ -152,22 +154,24 @@ function lastValue(text: string, last: Node | undefined): Change[] {
   return tellsNothing(value) ? [] : [insert(last.start, 'return ')]
 }
 
-const insert = (at: number, text: string): Change => ({ at, end: at, text })
+const insert = (at: number, text: string): SourceChange => ({ at, end: at, text })
 
-function bare(node: Node): Node {
-  return node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression' ? bare(node.expression as Node) : node
+function bare(node: SyntaxNode): SyntaxNode {
+  return node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression'
+    ? bare(node.expression as SyntaxNode)
+    : node
 }
 
 /** True for expressions that are evaluated for their effect. */
-function tellsNothing(node: Node): boolean {
+function tellsNothing(node: SyntaxNode): boolean {
   if (['AssignmentExpression', 'UpdateExpression'].includes(node.type)) return true
   if (node.type === 'UnaryExpression') return node.operator === 'delete' || node.operator === 'void'
-  const callee = node.type === 'CallExpression' ? (node.callee as Node) : undefined
-  return callee?.type === 'MemberExpression' && (callee.object as Node).name === 'console'
+  const callee = node.type === 'CallExpression' ? (node.callee as SyntaxNode) : undefined
+  return callee?.type === 'MemberExpression' && (callee.object as SyntaxNode).name === 'console'
 }
 
 /** True if such a node occurs outside functions and classes. */
-function has(nodes: Iterable<Node>, types: readonly string[]): boolean {
+function has(nodes: Iterable<SyntaxNode>, types: readonly string[]): boolean {
   for (const node of nodes) {
     if (types.includes(node.type)) return true
     if (!isFunction(node) && !node.type.startsWith('Class') && has(childrenOf(node), types)) return true

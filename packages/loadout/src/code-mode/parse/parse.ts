@@ -6,7 +6,7 @@
 import { tsPlugin } from '@sveltejs/acorn-typescript'
 import { type Options, Parser } from 'acorn'
 
-export type Parsed = { ok: true; body: Node[] } | Unread
+export type Parsed = { ok: true; body: SyntaxNode[] } | Unread
 
 export interface Unread {
   ok: false
@@ -56,7 +56,7 @@ function withTokenLimit(Base: ParserClass): ParserClass {
 
 function parse(parser: ParserClass, text: string, options: Options): Parsed {
   try {
-    return { ok: true, body: parser.parse(text, options).body as unknown as Node[] }
+    return { ok: true, body: parser.parse(text, options).body as unknown as SyntaxNode[] }
   } catch (error) {
     return { ok: false, ...whyNot(error, text) }
   }
@@ -85,7 +85,7 @@ export const parseJavaScript = (text: string): Parsed => parse(javascript, text,
 export const parseTypeScript = (text: string): Parsed => parse(typescript, text, PROGRAM)
 export const parseBody = (text: string): Parsed => parse(javascript, text, BODY)
 
-export interface Node {
+export interface SyntaxNode {
   type: string
   start: number
   end: number
@@ -113,11 +113,11 @@ export function positionAt(text: string, at: number): SourcePosition {
 }
 
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']
-export const isFunction = (node: Node): boolean => FUNCTIONS.includes(node.type)
+export const isFunction = (node: SyntaxNode): boolean => FUNCTIONS.includes(node.type)
 
 /** Direct children of a node. */
-export function childrenOf(node: Node): Node[] {
-  const children: Node[] = []
+export function childrenOf(node: SyntaxNode): SyntaxNode[] {
+  const children: SyntaxNode[] = []
   for (const key in node) {
     const value = node[key]
     if (isNode(value)) children.push(value)
@@ -126,5 +126,5 @@ export function childrenOf(node: Node): Node[] {
   return children
 }
 
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
+const isNode = (value: unknown): value is SyntaxNode =>
+  typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string'

@@ -17,7 +17,7 @@
 
 import type { ProgramError } from '../executor.ts'
 import { applyChanges, shape } from './normalize.ts'
-import { type Node, positionAt, type SourcePosition, type Unread } from './parse.ts'
+import { positionAt, type SourcePosition, type SyntaxNode, type Unread } from './parse.ts'
 import { eraseTypes, type Refused } from './strip-types.ts'
 
 type Parsers = typeof import('./parse.ts')
@@ -99,12 +99,12 @@ const turn = async (text: string) => {
 }
 
 /** An erased type statement leaves only a semicolon. */
-const isErased = (text: string, { start, end }: Node): boolean => text.slice(start, end).trim() === ';'
+const isErased = (text: string, { start, end }: SyntaxNode): boolean => text.slice(start, end).trim() === ';'
 
 /** `f<T>(x)` is a comparison in JavaScript and a call in TypeScript; programs mean the call. */
 const GENERIC_CALL = /[\w$]<[^;(){}=<>]*(?:<[^;(){}=<>]*>[^;(){}=<>]*)*>\s*[(`]/
 
-type ParsedAs = { ok: true; body: Node[]; isTyped: boolean } | Unread
+type ParsedAs = { ok: true; body: SyntaxNode[]; isTyped: boolean } | Unread
 
 async function parseAs(parsers: Parsers, text: string, language: ProgramLanguage | undefined): Promise<ParsedAs> {
   const plain = language === 'typescript' ? undefined : parsers.parseJavaScript(text)

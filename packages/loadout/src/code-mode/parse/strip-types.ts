@@ -2,7 +2,7 @@
  * Replaces types with spaces, so lines and columns stay. Syntax that is more than a type (enum, namespace, decorator)
  * is rejected. A semicolon or parenthesis replaces a type that separated two lines of one statement.
  */
-import { childrenOf, isFunction, type Node } from './parse.ts'
+import { childrenOf, isFunction, type SyntaxNode } from './parse.ts'
 
 export interface Refused {
   message: string
@@ -12,7 +12,7 @@ export interface Refused {
 
 export type Erased = { ok: true; text: string } | { ok: false; refused: Refused }
 
-export function eraseTypes(text: string, body: readonly Node[]): Erased {
+export function eraseTypes(text: string, body: readonly SyntaxNode[]): Erased {
   const eraser = new Eraser(text)
   for (const statement of body) eraser.visit(statement)
   return eraser.refused ? { ok: false, refused: eraser.refused } : { ok: true, text: eraser.result() }
@@ -67,7 +67,7 @@ class Eraser {
     return result + this.#text.slice(copiedTo)
   }
 
-  visit(node: Node): void {
+  visit(node: SyntaxNode): void {
     if (this.refused) return
     const refusal = node.declare === true ? undefined : own(REFUSED, node.type)
     if (refusal) {
@@ -78,11 +78,12 @@ class Eraser {
     else this.#code(node)
   }
 
-  #code(node: Node): void {
+  #code(node: SyntaxNode): void {
     if (node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression') this.#after(node)
     else if (node.type === 'TSNonNullExpression') this.#erase(node.end - 1, node.end)
     else if (node.type === 'Identifier') this.#mark(node.start, node.optional === true ? '?' : undefined)
-    else if (node.type === 'VariableDeclarator' && node.definite === true) this.#mark((node.id as Node).start, '!')
+    else if (node.type === 'VariableDeclarator' && node.definite === true)
+      this.#mark((node.id as SyntaxNode).start, '!')
     else if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') this.#class(node)
     else if (node.type === 'PropertyDefinition' || node.type === 'MethodDefinition') this.#member(node)
     else if (isFunction(node)) this.#function(node)
@@ -93,14 +94,14 @@ class Eraser {
     }
   }
 
-  #statement(node: Node): void {
+  #statement(node: SyntaxNode): void {
     this.#erase(node.start, node.end)
     this.#puts.set(node.start, ';')
   }
 
   /** Erases `as Type` and `satisfies Type` after a value, which may be in parentheses. */
-  #after(node: Node): void {
-    let at = (node.expression as Node).end
+  #after(node: SyntaxNode): void {
+    let at = (node.expression as SyntaxNode).end
     for (at = this.#skip(at); this.#text[at] === ')'; ) at = this.#skip(at + 1)
     this.#erase(at, node.end)
     const next = this.#skip(node.end)
@@ -117,22 +118,22 @@ class Eraser {
     if (this.#text[at] === mark) this.#erase(at, at + 1)
   }
 
-  #class(node: Node): void {
-    const list = node.implements as Node[] | undefined
+  #class(node: SyntaxNode): void {
+    const list = node.implements as SyntaxNode[] | undefined
     if (node.abstract === true) this.#modifiers(node.start)
     if (!list?.[0]) return
     const head = this.#text.lastIndexOf('implements', list[0].start)
-    this.#erase(head, (list.at(-1) as Node).end)
+    this.#erase(head, (list.at(-1) as SyntaxNode).end)
   }
 
-  #member(node: Node): void {
-    const value = node.value as Node | null | undefined
+  #member(node: SyntaxNode): void {
+    const value = node.value as SyntaxNode | null | undefined
     if (node.declare === true || node.abstract === true || value?.type === 'TSDeclareMethod') {
       this.#statement(node)
       return
     }
     const first = this.#modifiers(node.start)
-    const key = node.key as Node
+    const key = node.key as SyntaxNode
     const from = node.computed === true ? this.#skip(this.#skip(key.end) + 1) : this.#skip(key.end)
     if (node.optional === true || node.definite === true) this.#erase(from, from + 1)
     if (first !== undefined && '[*'.includes(this.#text[this.#skip(first.end)] ?? ' ')) this.#puts.set(first.start, ';')
@@ -159,15 +160,15 @@ class Eraser {
     }
   }
 
-  #function(node: Node): void {
-    const [first, second] = (node.params as Node[] | undefined) ?? []
+  #function(node: SyntaxNode): void {
+    const [first, second] = (node.params as SyntaxNode[] | undefined) ?? []
     if (first?.type === 'Identifier' && first.name === 'this') {
       const comma = this.#skip(first.end)
       this.#erase(first.start, second ? second.start : this.#text[comma] === ',' ? comma + 1 : first.end)
     }
     if (node.type !== 'ArrowFunctionExpression') return
-    const types = node.typeParameters as Node | undefined
-    const result = node.returnType as Node | undefined
+    const types = node.typeParameters as SyntaxNode | undefined
+    const result = node.returnType as SyntaxNode | undefined
     // The parentheses of an arrow function must stay on its line.
     if (types && NEWLINE.test(this.#text.slice(types.start, types.end))) {
       const bracket = this.#text.indexOf('(', types.end)
@@ -192,17 +193,17 @@ class Eraser {
   }
 }
 
-function isOnlyTypes(node: Node): boolean {
+function isOnlyTypes(node: SyntaxNode): boolean {
   if (STATEMENTS.includes(node.type) || node.type === 'TSIndexSignature') return true
   if (node.type === 'ImportDeclaration') return importsOnlyTypes(node)
   if (node.exportKind === 'type' && node.type === 'ExportNamedDeclaration') return true
-  const inside = node.declaration as Node | null | undefined
+  const inside = node.declaration as SyntaxNode | null | undefined
   if (node.type.startsWith('Export') && inside && isOnlyTypes(inside)) return true
   return node.declare === true && node.type !== 'PropertyDefinition'
 }
 
-function importsOnlyTypes({ importKind, specifiers }: Node): boolean {
-  const each = specifiers as Node[]
+function importsOnlyTypes({ importKind, specifiers }: SyntaxNode): boolean {
+  const each = specifiers as SyntaxNode[]
   return importKind === 'type' || (each.length > 0 && each.every((one) => one.importKind === 'type'))
 }
 

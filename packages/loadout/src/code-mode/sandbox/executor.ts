@@ -4,17 +4,17 @@ import type { Execution, Executor, ProgramErrorCode } from '../executor.ts'
 import { SandboxClosedError } from './handle.ts'
 import { resolveLimits } from './limits.ts'
 import type { SandboxPool } from './pool.ts'
-import { Session } from './session.ts'
+import { SandboxSession } from './session.ts'
 
 export function executorOf(name: string, pool: SandboxPool): Executor {
-  const running = new Set<Session>()
+  const running = new Set<SandboxSession>()
   return {
     name,
     async execute(program, bridge, { limits, signal } = {}) {
       if (signal?.aborted) return unrun('cancelled', 'The program was cancelled.')
       try {
         const box = await pool.take({ owner: bridge.owner, depth: bridge.depth, signal })
-        const session = new Session({ box, program, bridge, limits: resolveLimits(limits), signal })
+        const session = new SandboxSession({ box, program, bridge, limits: resolveLimits(limits), signal })
         running.add(session)
         const { execution, clean } = await session.outcome
         running.delete(session)

@@ -3,7 +3,7 @@ import type { ProgramLimits } from '../executor.ts'
 
 const MiB = 1024 * 1024
 
-export const DEFAULT_LIMITS: ProgramLimits = {
+export const DEFAULT_PROGRAM_LIMITS: ProgramLimits = {
   memoryBytes: 64 * MiB,
   cpuMs: 5_000,
   wallMs: 60_000,
@@ -17,7 +17,7 @@ export const DEFAULT_LIMITS: ProgramLimits = {
 
 export function resolveLimits(overrides: Partial<ProgramLimits> = {}): ProgramLimits {
   const defined = Object.entries(overrides).filter(([, value]) => value !== undefined)
-  return { ...DEFAULT_LIMITS, ...Object.fromEntries(defined) }
+  return { ...DEFAULT_PROGRAM_LIMITS, ...Object.fromEntries(defined) }
 }
 
 export const tooManyBytes = ({ argumentBytes }: ProgramLimits) =>

@@ -6,7 +6,7 @@ import { HostError } from '../../errors.ts'
 import type { SandboxHandle } from './handle.ts'
 import { DEEPEST, SandboxSemaphore, type SandboxWaiter } from './semaphore.ts'
 
-export interface PoolOptions {
+export interface SandboxPoolOptions {
   /** Opens a ready sandbox. */
   open(): Promise<SandboxHandle>
   /** Number of idle sandboxes. */
@@ -25,7 +25,7 @@ interface Waiter {
 }
 
 export class SandboxPool {
-  readonly #options: PoolOptions
+  readonly #options: SandboxPoolOptions
   readonly #idle: SandboxHandle[] = []
   readonly #all = new Set<SandboxHandle>()
   readonly #queue: Waiter[] = []
@@ -34,7 +34,7 @@ export class SandboxPool {
   #opening = 0
   #closed = false
 
-  constructor(options: PoolOptions) {
+  constructor(options: SandboxPoolOptions) {
     this.#options = options
     this.#slots = new SandboxSemaphore(options.most)
     this.#serve()

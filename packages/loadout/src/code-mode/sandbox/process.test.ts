@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_SAMPLE } from '../../../test/hostile/programs.ts'
 import { runHostile } from '../../../test/hostile/run.ts'
-import { failure, run, value } from '../../testing/suites/executor/case.ts'
+import { expectFailure, expectValue, run } from '../../testing/suites/executor/case.ts'
 import { executorSuite } from '../../testing/suites/executor/suite.ts'
 import { quickjs } from '../quickjs.ts'
 
@@ -89,22 +89,22 @@ for (const isolation of ISOLATIONS)
         called.resolve()
         return new Promise<never>(() => {})
       }
-      const lost = failure(executor, 'await kit.slow()', { bridge: { call } })
+      const lost = expectFailure(executor, 'await kit.slow()', { bridge: { call } })
       await called.promise
       const before = guests()
       for (const pid of before) kill(pid)
       expect((await lost).code).toBe('sandbox-lost')
-      expect(await value(executor, 'return 1')).toBe(1)
+      expect(await expectValue(executor, 'return 1')).toBe(1)
       await expect.poll(() => guests()).toEqual([])
       await executor.close()
     })
 
     it('are all gone after the executor closes', async () => {
       const executor = quickjs({ isolation, spares: 1 })
-      await Promise.all([1, 2, 3].map((n) => value(executor, `return ${n}`)))
+      await Promise.all([1, 2, 3].map((n) => expectValue(executor, `return ${n}`)))
       await run(executor, 'for (;;);', { limits: { cpuMs: 50 } })
       await executor.close()
       await expect.poll(() => guests()).toEqual([])
-      expect((await failure(executor, 'return 1')).code).toBe('sandbox-lost')
+      expect((await expectFailure(executor, 'return 1')).code).toBe('sandbox-lost')
     })
   })

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { createLauncher, type Launcher } from '../../connections/sandbox/launch.ts'
-import { DEFAULT_LIMITS, type SandboxLimits } from '../../connections/sandbox/limits.ts'
+import { DEFAULT_PROCESS_LIMITS, type SandboxLimits } from '../../connections/sandbox/limits.ts'
 import { NODE } from '../../connections/sandbox/profile.ts'
 import { createProcessGroups, type ProcessGroup, type ProcessSpec } from '../../connections/stdio/process-group.ts'
 import { PROGRAM_ERRORS } from '../executor.ts'
@@ -34,7 +34,7 @@ const CODE = dirname(dirname(ENTRY))
 const INSIDE = '/opt/loadout/programs'
 const HEAP_MIB = 128
 const LIMITS: Required<SandboxLimits> = {
-  ...DEFAULT_LIMITS,
+  ...DEFAULT_PROCESS_LIMITS,
   memoryBytes: 768 * 1024 * 1024,
   // WebAssembly reserves 10 GB of address space per memory, but uses only up to its maximum.
   processBytes: 16 * 1024 ** 3,

@@ -15,7 +15,7 @@ import type {
   ProgramLimits,
   ProgramUsage,
 } from '../executor.ts'
-import { lineOf } from '../guest/run.ts'
+import { stackLine } from '../guest/run.ts'
 import type { SandboxHandle } from './handle.ts'
 import { readJson } from './json.ts'
 import { hasMoreValues } from './json-values.ts'
@@ -23,7 +23,7 @@ import { tooManyBytes, tooManyValues } from './limits.ts'
 import type { CallReply, Ended, FromSandbox, ProgramTurn, SandboxCall } from './protocol.ts'
 import { createWatchdog, type Watchdog, type WatchdogDeps } from './watchdog.ts'
 
-export interface SessionDeps {
+export interface SandboxSessionDeps {
   box: SandboxHandle
   program: Program
   bridge: Bridge
@@ -47,9 +47,9 @@ const LARGE = 16 * 1024
 const MAX_TEXT = 8000
 const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error', 'cancelled']
 
-export class Session {
+export class SandboxSession {
   readonly outcome: Promise<SessionOutcome>
-  readonly #deps: SessionDeps
+  readonly #deps: SandboxSessionDeps
   #resolve: (outcome: SessionOutcome) => void = () => {}
   readonly #watchdog: Watchdog
   readonly #started = performance.now()
@@ -63,7 +63,7 @@ export class Session {
   #over = false
   #working = false
 
-  constructor(deps: SessionDeps) {
+  constructor(deps: SandboxSessionDeps) {
     this.#deps = deps
     this.outcome = new Promise((resolve) => {
       this.#resolve = resolve
@@ -208,7 +208,7 @@ function resultOf(ended: Ended): Result {
     const { code, message, stack } = ended.error
     return {
       status: 'failed',
-      error: { code, message: message.slice(0, MAX_TEXT), line: lineOf(stack), stack: stack?.slice(0, MAX_TEXT) },
+      error: { code, message: message.slice(0, MAX_TEXT), line: stackLine(stack), stack: stack?.slice(0, MAX_TEXT) },
     }
   }
   try {

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { HostError } from '../../errors.ts'
 import { sanitizeText } from '../errors.ts'
 import type { ProcessGroups } from '../stdio/process-group.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
+import { DEFAULT_PROCESS_LIMITS } from './limits.ts'
 import { composeSandbox, type Frame } from './profile.ts'
 import { runOnce } from './run-once.ts'
 
@@ -20,7 +20,12 @@ const MAX_OUTPUT_LENGTH = 300
 export async function assertAvailable(groups: ProcessGroups, frame: Frame): Promise<void> {
   if (process.platform !== 'linux')
     throw refused('The sandbox needs Linux.', 'Run the host on Linux, or use a remote server (a URL).')
-  const probe = composeSandbox(frame, { command: '/usr/bin/env', args: ['true'], env: {}, limits: DEFAULT_LIMITS })
+  const probe = composeSandbox(frame, {
+    command: '/usr/bin/env',
+    args: ['true'],
+    env: {},
+    limits: DEFAULT_PROCESS_LIMITS,
+  })
   const outcome = await runOnce(groups, probe, { timeoutMs: TIMEOUT_MS }).catch((error: unknown) => {
     if (HostError.is(error) && error.code === 'spawn-failed')
       throw refused('The sandbox needs bubblewrap, which is not installed.', INSTALL)

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openInside, sandboxed } from '../../../test/fixtures/inside.ts'
 import { createCgroups } from './cgroup.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
+import { DEFAULT_PROCESS_LIMITS } from './limits.ts'
 
 const MIB = 1024 * 1024
 const limits = { processBytes: 900 * MIB, processes: 40, fileBytes: 4 * MIB, scratchBytes: 16 * MIB, openFiles: 200 }
@@ -24,7 +24,7 @@ describe('a sandbox limit', () => {
   })
 
   it('for total memory applies if the kernel supports cgroups', async () => {
-    const account = await createCgroups().open(DEFAULT_LIMITS)
+    const account = await createCgroups().open(DEFAULT_PROCESS_LIMITS)
     await account?.remove()
     const small = sandboxed({ sandbox: { limits: { memoryBytes: 300 * MIB } } })
     const inside = await openInside(small)
@@ -100,7 +100,7 @@ describe('a sandbox without cgroups', () => {
       warnings: [expect.stringContaining('cgroups')],
     })
     expect(await limitsOf(false, { processBytes: 3072 * MIB })).toMatchObject({ bytes: 3072 * MIB, processes: 64 })
-    const account = await createCgroups().open(DEFAULT_LIMITS)
+    const account = await createCgroups().open(DEFAULT_PROCESS_LIMITS)
     await account?.remove()
     if (account) expect(await limitsOf(true)).toEqual({ bytes: 4096 * MIB, processes: 256, warnings: [] })
   })

@@ -28,7 +28,7 @@ export interface SandboxLimits {
 
 const MIB = 1024 * 1024
 
-export const DEFAULT_LIMITS: Required<SandboxLimits> = {
+export const DEFAULT_PROCESS_LIMITS: Required<SandboxLimits> = {
   memoryBytes: 1024 * MIB,
   processBytes: 4096 * MIB,
   processes: 256,
@@ -46,7 +46,7 @@ const WITHOUT_CGROUP: Pick<Required<SandboxLimits>, 'processBytes' | 'processes'
 
 /** The operator's `overrides` always win over the defaults. */
 export const limitsFor = (overrides: SandboxLimits, hasCgroup: boolean): Required<SandboxLimits> => ({
-  ...DEFAULT_LIMITS,
+  ...DEFAULT_PROCESS_LIMITS,
   ...(hasCgroup ? {} : WITHOUT_CGROUP),
   ...overrides,
 })

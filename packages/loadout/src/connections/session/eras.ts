@@ -10,7 +10,7 @@ import { type RememberedEra, rememberedEra } from '../../schema/toolkit/catalog.
 import type { Storage } from '../../storage/storage.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 import type { ConnectionTarget, EraVerdict, ServerInfo, ToolResult } from '../connection.ts'
-import { fingerprintOf } from '../connection-key.ts'
+import { serverFingerprint } from '../connection-key.ts'
 import { sanitizeText } from '../errors.ts'
 
 const NO_BACK_CHANNEL = /\bno back-?channel\b/i
@@ -76,7 +76,7 @@ export class Eras {
   resolve(stored: StoredToolkit): Pick<ConnectionTarget, 'verdict' | 'only'> {
     const { protocol = 'auto' } = stored.toolkit
     const fallback = protocol === 'auto' ? this.#fallbackOf(stored) : undefined
-    const verdict = fallback ? legacyVerdict(fallback) : this.#verdicts.get(fingerprintOf(stored))
+    const verdict = fallback ? legacyVerdict(fallback) : this.#verdicts.get(serverFingerprint(stored))
     if (protocol === 'auto') return { verdict }
     if (protocol === 'modern') return { only: protocol, verdict: verdict?.era === 'modern' ? verdict : undefined }
     return { only: protocol, verdict: verdict?.era === 'legacy' ? verdict : { era: 'legacy' } }
@@ -88,7 +88,7 @@ export class Eras {
   }
 
   connected(stored: StoredToolkit, { verdict, info }: { verdict: EraVerdict; info: ServerInfo }): void {
-    const key = fingerprintOf(stored)
+    const key = serverFingerprint(stored)
     const { version = '' } = info
     const fallback = this.#fallbackOf(stored)
     const isOther = fallback !== undefined && isOtherVersion(fallback.version, version)
@@ -111,26 +111,26 @@ export class Eras {
   }
 
   forget(stored: StoredToolkit): void {
-    this.#verdicts.delete(fingerprintOf(stored))
+    this.#verdicts.delete(serverFingerprint(stored))
   }
 
   /** The connection failed in the era that was remembered. A server that was only away may still need a back-channel. */
   failed(stored: StoredToolkit, error: unknown): void {
     this.forget(stored)
-    if (isProtocolFailure(error)) this.#legacy.set(fingerprintOf(stored), 'none')
-    else if (!this.isLegacy(stored)) this.#legacy.set(fingerprintOf(stored), 'unsure')
+    if (isProtocolFailure(error)) this.#legacy.set(serverFingerprint(stored), 'none')
+    else if (!this.isLegacy(stored)) this.#legacy.set(serverFingerprint(stored), 'unsure')
   }
 
   /** Whether the next connection uses the older era; false if the record sets the era or it is already in use. */
   fallBack(stored: StoredToolkit, { era, version = '' }: ServerInfo): boolean {
     if (!isAuto(stored) || era === 'legacy') return false
-    this.#legacy.set(fingerprintOf(stored), { version, cause: 'back-channel' })
+    this.#legacy.set(serverFingerprint(stored), { version, cause: 'back-channel' })
     return true
   }
 
   /** What is to be stored with the record now, null where nothing is; undefined where it is stored already. */
   unsaved(stored: StoredToolkit): RememberedEra | null | undefined {
-    const key = fingerprintOf(stored)
+    const key = serverFingerprint(stored)
     const known = this.#legacy.get(key)
     if (stored.ephemeral || known === undefined || known === 'unsure' || !isAuto(stored)) return undefined
     const era = known === 'none' ? null : { recordAt: stored.row.updatedAt.getTime(), ...known }
@@ -141,7 +141,7 @@ export class Eras {
   }
 
   #fallbackOf(stored: StoredToolkit): Fallback | undefined {
-    const known = this.#legacy.get(fingerprintOf(stored))
+    const known = this.#legacy.get(serverFingerprint(stored))
     return known === 'none' || known === 'unsure' ? undefined : (known ?? rememberedIn(stored))
   }
 }

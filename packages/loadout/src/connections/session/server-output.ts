@@ -8,7 +8,7 @@ import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../schema/json.ts'
 import { redact } from '../../toolkits/secrets/redact.ts'
-import type { CallOptions, Connection, LogLevel, ServerLogEntry } from '../connection.ts'
+import type { Connection, ConnectionCallOptions, LogLevel, ServerLogEntry } from '../connection.ts'
 import { sanitizeOutput, sanitizeText } from '../errors.ts'
 
 /** A stderr line, which has no timestamp, or a log entry. */
@@ -97,7 +97,7 @@ export const logLevelMeta = (level: LogLevel = 'info'): Readonly<Record<string, 
 
 export class SessionLog {
   readonly #hooks: LogHooks
-  readonly #activeCalls = new Set<CallOptions>()
+  readonly #activeCalls = new Set<ConnectionCallOptions>()
   #since = 0
   #count = 0
 
@@ -115,7 +115,7 @@ export class SessionLog {
   }
 
   /** Log entries may belong to this call until the returned function is called. */
-  track(options: CallOptions): () => void {
+  track(options: ConnectionCallOptions): () => void {
     this.#activeCalls.add(options)
     return () => void this.#activeCalls.delete(options)
   }

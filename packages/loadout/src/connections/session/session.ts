@@ -19,10 +19,10 @@ import { HostError } from '../../errors.ts'
 import { cleanText } from '../../schema/clean-text.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import {
-  type CallOptions,
   type Completion,
   type CompletionRequest,
   type Connection,
+  type ConnectionCallOptions,
   type ConnectionHooks,
   type ConnectionTarget,
   type ElicitationRequest,
@@ -176,7 +176,7 @@ class Session implements Connection {
         : { era: 'legacy', ...(deps.kind === 'http' || deps.kind === 'sse' ? { transport: deps.kind } : {}) }
   }
 
-  async list(kind: ListKind, options: CallOptions): Promise<RawList> {
+  async list(kind: ListKind, options: ConnectionCallOptions): Promise<RawList> {
     if (!this.#client.getServerCapabilities()?.[kind === 'resourceTemplates' ? 'resources' : kind])
       return { items: [], warnings: [] }
     if (kind === 'tools') this.#listed = true
@@ -215,7 +215,7 @@ class Session implements Connection {
 
   async callTool(
     call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
-    options: CallOptions,
+    options: ConnectionCallOptions,
   ): Promise<ToolResult> {
     const params = withMeta({ name: call.name, arguments: call.arguments }, this.#withLogLevel(options))
     // The SDK encodes arguments that a tool mirrors into headers.
@@ -251,14 +251,14 @@ class Session implements Connection {
   }
 
   /** Some servers (rmcp) answer no call before a `tools/list`. */
-  async #listFirst({ signal, timeoutMs, meta }: CallOptions): Promise<void> {
+  async #listFirst({ signal, timeoutMs, meta }: ConnectionCallOptions): Promise<void> {
     if (this.#listed || this.info.era !== 'modern' || this.info.transport !== 'stdio') return
     this.#listed = true
     const limit = Math.min(timeoutMs, LIST_FIRST_MS)
     await this.#request('tools/list', {}, { signal, meta, timeoutMs: limit, totalMs: limit }).catch(() => {})
   }
 
-  #withLogLevel(options: CallOptions): CallOptions {
+  #withLogLevel(options: ConnectionCallOptions): ConnectionCallOptions {
     if (this.info.era !== 'modern' || !this.#client.getServerCapabilities()?.logging) return options
     return { ...options, meta: { ...options.meta, ...logLevelMeta(this.#deps.target.logLevel) } }
   }
@@ -271,23 +271,26 @@ class Session implements Connection {
     return mirrors
   }
 
-  readResource(uri: string, options: CallOptions): Promise<JsonObject> {
+  readResource(uri: string, options: ConnectionCallOptions): Promise<JsonObject> {
     return this.#request('resources/read', { uri }, options)
   }
 
-  listSkills(options: CallOptions): Promise<JsonObject[]> {
+  listSkills(options: ConnectionCallOptions): Promise<JsonObject[]> {
     return this.#guard(options, (sdkOptions) => listSkills(this.#client, sdkOptions))
   }
 
-  readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject> {
+  readSkill(address: SkillAddress, options: ConnectionCallOptions): Promise<JsonObject> {
     return this.#guard(options, (sdkOptions) => readSkill(this.#client, address, sdkOptions))
   }
 
-  getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject> {
+  getPrompt(
+    prompt: { name: string; arguments: Record<string, string> },
+    options: ConnectionCallOptions,
+  ): Promise<JsonObject> {
     return this.#request('prompts/get', prompt, options)
   }
 
-  complete(request: CompletionRequest, options: CallOptions): Promise<Completion> {
+  complete(request: CompletionRequest, options: ConnectionCallOptions): Promise<Completion> {
     return this.#guard(options, (sdkOptions) => completeArgument(this.#client, request, sdkOptions))
   }
 
@@ -309,17 +312,17 @@ class Session implements Connection {
     await this.#deps.transport.close().catch(() => {})
   }
 
-  #request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  #request(method: string, params: JsonObject, options: ConnectionCallOptions): Promise<JsonObject> {
     return this.#send(method, withMeta(params, options), options)
   }
 
-  #send(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  #send(method: string, params: JsonObject, options: ConnectionCallOptions): Promise<JsonObject> {
     return this.#guard(options, async (sdkOptions) =>
       unwrapResult(await this.#client.request({ method, params }, ANYTHING, sdkOptions)),
     )
   }
 
-  async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
+  async #guard<T>(options: ConnectionCallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
     const { signal, timeoutMs, onProgress, onLate } = options
     const clock = this.#clocks.start(options)
     const stopTracking = this.#log.track(options)
@@ -353,7 +356,7 @@ class Session implements Connection {
   }
 }
 
-const withMeta = <T extends JsonObject>(params: T, { meta }: CallOptions): T =>
+const withMeta = <T extends JsonObject>(params: T, { meta }: ConnectionCallOptions): T =>
   meta === undefined ? params : { ...params, _meta: meta }
 
 const NEVER_MS = 2_147_483_647

@@ -1,9 +1,9 @@
 /** Throttles for progress (100 ms) and list changes (5 s). */
-import type { CallOptions } from '../connection.ts'
+import type { ConnectionCallOptions } from '../connection.ts'
 
 const EVERY_MS = 100
 
-type ProgressListener = NonNullable<CallOptions['onProgress']>
+type ProgressListener = NonNullable<ConnectionCallOptions['onProgress']>
 
 /** Reports progress at most every 100 ms; the last value is always reported. */
 export function throttleProgress(report: ProgressListener): { report: ProgressListener; end(): void } {

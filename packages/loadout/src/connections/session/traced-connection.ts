@@ -11,10 +11,10 @@ import { ATTRIBUTE, CALL_METHOD, CONNECT_SPAN, TOOL_ERROR } from '../../telemetr
 import { endSpan, type Telemetry } from '../../telemetry/telemetry.ts'
 import { recordingSpan, type TraceMeta, traceMeta, traceOr } from '../../telemetry/trace-context.ts'
 import {
-  type CallOptions,
   type Completion,
   type CompletionRequest,
   type Connection,
+  type ConnectionCallOptions,
   type EraVerdict,
   LIST_METHODS,
   type ListKind,
@@ -54,13 +54,13 @@ export class ObservedConnection implements Connection {
     this.#options = traceOptions
   }
 
-  list(kind: ListKind, options: CallOptions): Promise<RawList> {
+  list(kind: ListKind, options: ConnectionCallOptions): Promise<RawList> {
     return this.#spanned({ method: LIST_METHODS[kind] }, options, (passed) => this.#inner.list(kind, passed))
   }
 
   callTool(
     call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
-    options: CallOptions,
+    options: ConnectionCallOptions,
   ): Promise<ToolResult> {
     const span = recordingSpan(this.#options.trace)
     if (!span && !this.#options.telemetry.counters) return this.#inner.callTool(call, options)
@@ -69,23 +69,26 @@ export class ObservedConnection implements Connection {
     return this.#timed({ method: CALL_METHOD, tool: call.name }, span, () => this.#inner.callTool(call, passed))
   }
 
-  readResource(uri: string, options: CallOptions): Promise<JsonObject> {
+  readResource(uri: string, options: ConnectionCallOptions): Promise<JsonObject> {
     return this.#spanned({ method: 'resources/read' }, options, (passed) => this.#inner.readResource(uri, passed))
   }
 
-  listSkills(options: CallOptions): Promise<JsonObject[]> {
+  listSkills(options: ConnectionCallOptions): Promise<JsonObject[]> {
     return this.#spanned({ method: 'skills/list' }, options, (passed) => this.#inner.listSkills(passed))
   }
 
-  readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject> {
+  readSkill(address: SkillAddress, options: ConnectionCallOptions): Promise<JsonObject> {
     return this.#spanned({ method: 'resources/read' }, options, (passed) => this.#inner.readSkill(address, passed))
   }
 
-  getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject> {
+  getPrompt(
+    prompt: { name: string; arguments: Record<string, string> },
+    options: ConnectionCallOptions,
+  ): Promise<JsonObject> {
     return this.#spanned({ method: 'prompts/get' }, options, (passed) => this.#inner.getPrompt(prompt, passed))
   }
 
-  complete(request: CompletionRequest, options: CallOptions): Promise<Completion> {
+  complete(request: CompletionRequest, options: ConnectionCallOptions): Promise<Completion> {
     return this.#spanned({ method: 'completion/complete' }, options, (passed) => this.#inner.complete(request, passed))
   }
 
@@ -101,7 +104,11 @@ export class ObservedConnection implements Connection {
     return this.#inner.close()
   }
 
-  async #spanned<T>(request: Request, options: CallOptions, work: (options: CallOptions) => Promise<T>): Promise<T> {
+  async #spanned<T>(
+    request: Request,
+    options: ConnectionCallOptions,
+    work: (options: ConnectionCallOptions) => Promise<T>,
+  ): Promise<T> {
     const { telemetry, toolkit } = this.#options
     const parent = traceOr(this.#options.trace)
     const attributes = { [ATTRIBUTE.method]: request.method, [ATTRIBUTE.toolkit]: toolkit }
@@ -165,7 +172,7 @@ export class ObservedConnection implements Connection {
   }
 }
 
-function withMeta(options: CallOptions, at: Context | undefined): CallOptions {
+function withMeta(options: ConnectionCallOptions, at: Context | undefined): ConnectionCallOptions {
   const meta = at && traceMeta(at)
   return meta ? { ...options, meta } : options
 }

@@ -1,8 +1,17 @@
 /** Array keywords: prefixItems, items, additionalItems, contains, minItems, maxItems, uniqueItems. */
 import { STEP } from '../budget.ts'
-import { ARRAY, canonical } from '../json-value.ts'
+import { ARRAY, canonicalValue } from '../json-value.ts'
 import { count } from '../messages.ts'
-import { ALWAYS, and, type Check, INVALID, type Run, UNKNOWN, VALID, type Verdict } from '../run.ts'
+import {
+  ALWAYS,
+  and,
+  type Check,
+  INVALID,
+  UNKNOWN_VERDICT,
+  VALID,
+  type ValidationRun,
+  type ValidationVerdict,
+} from '../run.ts'
 import type { SchemaCompiler } from '../schema-compiler.ts'
 
 export function items(compiler: SchemaCompiler): void {
@@ -10,7 +19,7 @@ export function items(compiler: SchemaCompiler): void {
   if (prefix.length === 0 && rest === undefined) return
   compiler.on(ARRAY, (value, run) => {
     const array = value as unknown[]
-    let verdict: Verdict = VALID
+    let verdict: ValidationVerdict = VALID
     const end = rest === undefined || rest === ALWAYS ? Math.min(prefix.length, array.length) : array.length
     for (let i = 0; i < end; i++) {
       verdict = and(verdict, run.descend(prefix[i] ?? (rest as Check), array[i], i))
@@ -44,11 +53,15 @@ export function contains(compiler: SchemaCompiler): void {
       return run.fail(() => `must have at most ${count(max, 'item')} that the schema under "contains" allows`)
     if (sure + maybe < min)
       return run.fail(() => `must have at least ${count(min, 'item')} that the schema under "contains" allows`)
-    return sure >= min && sure + maybe <= max ? VALID : UNKNOWN
+    return sure >= min && sure + maybe <= max ? VALID : UNKNOWN_VERDICT
   })
 }
 
-function countMatches(check: Check, array: readonly unknown[], { run, enough }: { run: Run; enough: number }) {
+function countMatches(
+  check: Check,
+  array: readonly unknown[],
+  { run, enough }: { run: ValidationRun; enough: number },
+) {
   let sure = 0
   let maybe = 0
   for (let i = 0; i < array.length; i++) {
@@ -58,7 +71,7 @@ function countMatches(check: Check, array: readonly unknown[], { run, enough }: 
     if (verdict === VALID) {
       sure++
       run.evaluated?.item(i, run)
-    } else if (verdict === UNKNOWN) {
+    } else if (verdict === UNKNOWN_VERDICT) {
       maybe++
       if (run.evaluated) run.evaluated.incomplete = true
     }
@@ -95,7 +108,7 @@ const uniqueItems: Check = (value, run) => {
     // The prefix separates the text of an array from an equal string.
     const key =
       typeof item === 'object' && item !== null
-        ? `#${canonical(item, run)}`
+        ? `#${canonicalValue(item, run)}`
         : typeof item === 'string'
           ? `"${item}`
           : item
@@ -107,7 +120,11 @@ const uniqueItems: Check = (value, run) => {
   return VALID
 }
 
-function findLong(long: readonly { text: string; index: number }[], text: string, run: Run): number | undefined {
+function findLong(
+  long: readonly { text: string; index: number }[],
+  text: string,
+  run: ValidationRun,
+): number | undefined {
   for (const other of long) {
     run.spend(1)
     if (other.text.length !== text.length) continue

@@ -10,12 +10,12 @@ import {
   and,
   type Check,
   INVALID,
-  NEVER,
-  type Problem,
-  type Run,
-  UNKNOWN,
+  NEVER_VALID,
+  type SchemaProblem,
+  UNKNOWN_VERDICT,
   VALID,
-  type Verdict,
+  type ValidationRun,
+  type ValidationVerdict,
 } from '../run.ts'
 import type { SchemaCompiler } from '../schema-compiler.ts'
 
@@ -51,8 +51,8 @@ export function anyOf(compiler: SchemaCompiler): void {
   const checks = alternatives(compiler, 'anyOf')
   if (!checks) return
   compiler.onAny((value, run) => {
-    const branches: Problem[][] = []
-    let best: Verdict = INVALID
+    const branches: SchemaProblem[][] = []
+    let best: ValidationVerdict = INVALID
     for (const check of checks) {
       const verdict = branch(check, value, { run, branches })
       if (verdict === VALID && !run.evaluated) return VALID
@@ -67,12 +67,12 @@ export function oneOf(compiler: SchemaCompiler): void {
   const checks = alternatives(compiler, 'oneOf')
   if (!checks) return
   compiler.onAny((value, run) => {
-    const branches: Problem[][] = []
+    const branches: SchemaProblem[][] = []
     const matching: number[] = []
     let unknown = false
     for (const [i, check] of checks.entries()) {
       const verdict = branch(check, value, { run, branches })
-      if (verdict === UNKNOWN) unknown = true
+      if (verdict === UNKNOWN_VERDICT) unknown = true
       if (verdict === VALID && matching.push(i + 1) > 1) {
         const forms = matching.join(' and ')
         return run.fail(
@@ -80,7 +80,7 @@ export function oneOf(compiler: SchemaCompiler): void {
         )
       }
     }
-    if (unknown) return UNKNOWN
+    if (unknown) return UNKNOWN_VERDICT
     if (matching.length === 0 && run.problems) reportAlternatives(branches, run)
     return matching.length === 1 ? VALID : INVALID
   })
@@ -92,23 +92,27 @@ function alternatives(compiler: SchemaCompiler, keyword: string): Check[] | unde
 }
 
 /** Checks one alternative and collects its problems separately until it is known whether they matter. */
-function branch(check: Check, value: unknown, { run, branches }: { run: Run; branches: Problem[][] }): Verdict {
+function branch(
+  check: Check,
+  value: unknown,
+  { run, branches }: { run: ValidationRun; branches: SchemaProblem[][] },
+): ValidationVerdict {
   if (!run.problems) return attempt(check, value, run)
-  const problems: Problem[] = []
+  const problems: SchemaProblem[] = []
   const verdict = run.reporting(problems, () => attempt(check, value, run))
   if (verdict === INVALID) branches.push(problems)
   return verdict
 }
 
 /** Tries a schema whose failure is not a failure of the value. Its evaluated properties count only if it matches. */
-function attempt(check: Check, value: unknown, run: Run): Verdict {
+function attempt(check: Check, value: unknown, run: ValidationRun): ValidationVerdict {
   const outer = run.evaluated
   if (!outer) return check(value, run)
   const inner = new Evaluated()
   run.evaluated = inner
   const verdict = check(value, run)
   run.evaluated = outer
-  if (verdict === UNKNOWN) outer.incomplete = true
+  if (verdict === UNKNOWN_VERDICT) outer.incomplete = true
   else if (verdict !== INVALID) outer.add(inner, run)
   return verdict
 }
@@ -122,12 +126,12 @@ export function not(compiler: SchemaCompiler): void {
     const verdict = silently(check, value, run)
     if (verdict === VALID)
       return run.fail(() => (unwanted() ? `must not be ${unwanted()}` : 'must not match the schema under "not"'))
-    return verdict === INVALID ? VALID : UNKNOWN
+    return verdict === INVALID ? VALID : UNKNOWN_VERDICT
   })
 }
 
 /** Verdict only, without problems and evaluated properties. */
-function silently(check: Check, value: unknown, run: Run): Verdict {
+function silently(check: Check, value: unknown, run: ValidationRun): ValidationVerdict {
   const { evaluated } = run
   run.evaluated = undefined
   const verdict = run.reporting(undefined, () => check(value, run))
@@ -147,7 +151,7 @@ export function conditional(compiler: SchemaCompiler): void {
     const yes = silently(whenTrue, value, run)
     const no = silently(whenFalse, value, run)
     if (yes === INVALID && no === INVALID) return run.fail(() => 'matches neither "then" nor "else" of its condition')
-    return yes === VALID && no === VALID ? VALID : UNKNOWN
+    return yes === VALID && no === VALID ? VALID : UNKNOWN_VERDICT
   })
 }
 
@@ -158,10 +162,10 @@ export function unevaluated(compiler: SchemaCompiler): void {
   if (items) compiler.last.push((value, run) => restOfArray(items, value, run))
 }
 
-function restOfObject(check: Check, value: unknown, run: Run): Verdict {
+function restOfObject(check: Check, value: unknown, run: ValidationRun): ValidationVerdict {
   const { evaluated } = run
   if (!evaluated || typeof value !== 'object' || value === null || Array.isArray(value)) return VALID
-  let verdict: Verdict = VALID
+  let verdict: ValidationVerdict = VALID
   for (const key of keysOf(value, run)) {
     if (evaluated.hasProperty(key) || (value as JsonObject)[key] === undefined) continue
     run.spend(STEP)
@@ -175,10 +179,10 @@ function restOfObject(check: Check, value: unknown, run: Run): Verdict {
   return verdict
 }
 
-function restOfArray(check: Check, value: unknown, run: Run): Verdict {
+function restOfArray(check: Check, value: unknown, run: ValidationRun): ValidationVerdict {
   const { evaluated } = run
   if (!evaluated || !Array.isArray(value)) return VALID
-  let verdict: Verdict = VALID
+  let verdict: ValidationVerdict = VALID
   for (let i = 0; i < value.length; i++) {
     run.spend(1)
     if (evaluated.hasItem(i)) continue
@@ -192,12 +196,16 @@ function restOfArray(check: Check, value: unknown, run: Run): Verdict {
   return verdict
 }
 
-function restOf(check: Check, { part, key }: { part: unknown; key: string | number }, run: Run): Verdict {
-  if (check !== NEVER) return run.descend(check, part, key)
+function restOf(
+  check: Check,
+  { part, key }: { part: unknown; key: string | number },
+  run: ValidationRun,
+): ValidationVerdict {
+  if (check !== NEVER_VALID) return run.descend(check, part, key)
   return run.fail(() => (typeof key === 'string' ? 'is not a known property here' : 'is an item too many'), key)
 }
 
-function unless(isUndecided: boolean, check: () => Verdict, run: Run): Verdict {
+function unless(isUndecided: boolean, check: () => ValidationVerdict, run: ValidationRun): ValidationVerdict {
   if (!isUndecided) return check()
   return run.reporting(undefined, check) === VALID ? VALID : run.undecided('a part of the schema cannot be checked')
 }

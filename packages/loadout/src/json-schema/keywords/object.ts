@@ -7,7 +7,17 @@ import { STEP } from '../budget.ts'
 import { type JsonObject, keysOf, OBJECT, own } from '../json-value.ts'
 import { count, expectation, listed, literal, nearest } from '../messages.ts'
 import type { Pattern } from '../regex/match.ts'
-import { ALWAYS, and, type Check, INVALID, NEVER, type Problem, type Run, VALID, type Verdict } from '../run.ts'
+import {
+  ALWAYS,
+  and,
+  type Check,
+  INVALID,
+  NEVER_VALID,
+  type SchemaProblem,
+  VALID,
+  type ValidationRun,
+  type ValidationVerdict,
+} from '../run.ts'
 import type { SchemaCompiler } from '../schema-compiler.ts'
 
 /** Above this many properties it is cheaper to iterate over the keys of the value. */
@@ -41,7 +51,7 @@ function byNames({ byName, rest }: { byName: ReadonlyMap<string, Check>; rest: C
   const names = [...byName.keys()]
   const checks = [...byName.values()]
   return (value, run) => {
-    let verdict: Verdict = VALID
+    let verdict: ValidationVerdict = VALID
     run.spend(names.length)
     for (let i = 0; i < names.length; i++) {
       const name = names[i] as string
@@ -60,7 +70,7 @@ function byKeys(rules: Properties): Check {
   const names = [...rules.byName.keys()]
   return (value, run) => {
     const object = value as JsonObject
-    let verdict: Verdict = VALID
+    let verdict: ValidationVerdict = VALID
     for (const key of keysOf(object, run)) {
       if (object[key] === undefined) continue
       verdict = and(verdict, checkKey({ object, key, names, rules }, run))
@@ -77,7 +87,7 @@ interface KeyToCheck {
   rules: Properties
 }
 
-function checkKey({ object, key, names, rules }: KeyToCheck, run: Run): Verdict {
+function checkKey({ object, key, names, rules }: KeyToCheck, run: ValidationRun): ValidationVerdict {
   const part = object[key]
   const named = rules.byName.get(key)
   let verdict = named ? run.descend(named, part, key) : VALID
@@ -100,20 +110,21 @@ function checkKey({ object, key, names, rules }: KeyToCheck, run: Run): Verdict 
   else if (run.evaluated && unknownReason) run.evaluated.incomplete = true
   const { rest } = rules
   if (matched || !rest) return verdict
-  const additional = () => (rest === NEVER ? unknownKey(key, { object, names }, run) : run.descend(rest, part, key))
+  const additional = () =>
+    rest === NEVER_VALID ? unknownKey(key, { object, names }, run) : run.descend(rest, part, key)
   return and(verdict, unknownReason ? perhaps(additional, unknownReason, run) : additional())
 }
 
 /** A rule that may not apply: it can be valid for certain, but not invalid for certain. */
-function perhaps(check: () => Verdict, unknownReason: string, run: Run): Verdict {
+function perhaps(check: () => ValidationVerdict, unknownReason: string, run: ValidationRun): ValidationVerdict {
   return run.reporting(undefined, check) === VALID ? VALID : run.undecided(unknownReason)
 }
 
 function unknownKey(
   key: string,
   { object, names }: { object: JsonObject; names: readonly string[] },
-  run: Run,
-): Verdict {
+  run: ValidationRun,
+): ValidationVerdict {
   return run.fail(() => {
     run.spend(names.length)
     const free = names.filter((name) => own(object, name) === undefined)
@@ -131,14 +142,18 @@ export function required(compiler: SchemaCompiler): void {
 }
 
 interface Requirement {
-  run: Run
+  run: ValidationRun
   /** Expected value of a property, from the schemas beside the requirement. */
   expected: (name: string) => string | undefined
   because?: string
 }
 
-function requireAll(names: readonly string[], object: JsonObject, { run, expected, because }: Requirement): Verdict {
-  let verdict: Verdict = VALID
+function requireAll(
+  names: readonly string[],
+  object: JsonObject,
+  { run, expected, because }: Requirement,
+): ValidationVerdict {
+  let verdict: ValidationVerdict = VALID
   run.spend(names.length)
   for (const name of names) {
     if (own(object, name) !== undefined) continue
@@ -196,9 +211,9 @@ export function propertyNames(compiler: SchemaCompiler): void {
   const check = compiler.check('propertyNames')
   if (!check || check === ALWAYS) return
   compiler.on(OBJECT, (value, run) => {
-    let verdict: Verdict = VALID
+    let verdict: ValidationVerdict = VALID
     for (const key of keysOf(value as object, run)) {
-      const problems: Problem[] | undefined = run.problems && []
+      const problems: SchemaProblem[] | undefined = run.problems && []
       verdict = and(
         verdict,
         run.reporting(problems, () => run.descend(check, key, key)),

@@ -4,7 +4,7 @@ import { FORMATS } from '../formats.ts'
 import {
   ARRAY,
   BOOLEAN,
-  canonical,
+  canonicalValue,
   codePoints,
   isMultiple,
   type Kind,
@@ -15,7 +15,7 @@ import {
   STRING,
 } from '../json-value.ts'
 import { count, either, listed, literal, nearest, once, TYPE_NAMES, typeNames } from '../messages.ts'
-import { type Check, type Run, VALID, type Verdict } from '../run.ts'
+import { type Check, VALID, type ValidationRun, type ValidationVerdict } from '../run.ts'
 import type { SchemaCompiler } from '../schema-compiler.ts'
 
 const KIND_OF_TYPE: ReadonlyMap<string, Kind> = new Map<string, Kind>([
@@ -62,7 +62,7 @@ export function typeOnly(type: unknown): Check | undefined {
   return typeof type === 'string' ? TYPE_ONLY.get(type) : undefined
 }
 
-function wrongType(types: readonly unknown[], value: unknown, run: Run): Verdict {
+function wrongType(types: readonly unknown[], value: unknown, run: ValidationRun): ValidationVerdict {
   return run.fail(() => {
     const expected = either(types.flatMap((name) => TYPE_NAMES.get(String(name)) ?? []))
     const actual = kindOf(value) === NUMBER && types.includes('integer') ? 'a fraction' : typeNames(value)
@@ -96,19 +96,23 @@ function oneOfValues(compiler: SchemaCompiler, values: readonly unknown[]): void
   })
 }
 
-function membership(compiler: SchemaCompiler, values: readonly unknown[]): (value: unknown, run: Run) => boolean {
+function membership(
+  compiler: SchemaCompiler,
+  values: readonly unknown[],
+): (value: unknown, run: ValidationRun) => boolean {
   const [only] = values
   if (values.length === 1 && !isComplex(only)) return (value) => value === only
   const simple = new Set(values.filter((value) => !isComplex(value)))
   const complex = new Set(values.filter(isComplex).map((value) => literalText(compiler, value)))
-  return (value, run) => (isComplex(value) ? complex.size > 0 && complex.has(canonical(value, run)) : simple.has(value))
+  return (value, run) =>
+    isComplex(value) ? complex.size > 0 && complex.has(canonicalValue(value, run)) : simple.has(value)
 }
 
 const isComplex = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 function literalText(compiler: SchemaCompiler, value: object): string {
   try {
-    return canonical(value, compiler.compilation.meter)
+    return canonicalValue(value, compiler.compilation.meter)
   } catch (thrown) {
     if (!(thrown instanceof BudgetExceeded)) throw thrown
     compiler.wrong(compiler.has('enum') ? 'enum' : 'const', thrown.message)
@@ -160,7 +164,7 @@ export function strings(compiler: SchemaCompiler): void {
 }
 
 /** A text of n UTF-16 units has n/2 to n code points, so counting is needed only when that does not decide. */
-function isLong(text: string, min: number, run: Run): boolean {
+function isLong(text: string, min: number, run: ValidationRun): boolean {
   if (text.length < min) return false
   return text.length >= 2 * min || codePoints(text, run) >= min
 }

@@ -4,7 +4,7 @@
  * ports bound the growth but not the work, and a schema may contain a large pattern and a large string.
  */
 
-import type { Meter } from '../budget.ts'
+import type { WorkMeter } from '../budget.ts'
 import { type CharSet, hasCodePoint, WORDS } from './char-set.ts'
 import { type Assertion, PatternParser, type Tree, UnsupportedPattern } from './parse.ts'
 
@@ -12,7 +12,7 @@ export interface Pattern {
   readonly source: string
   /** Number of instructions: the memory size of the pattern. */
   readonly size: number
-  test(text: string, meter: Meter): boolean
+  test(text: string, meter: WorkMeter): boolean
 }
 
 /** Compiles a pattern of at most `maxSize` instructions, or returns why it is unsupported. */
@@ -133,7 +133,7 @@ class Matcher {
     this.even = { list: new Int32Array(program.length), count: 0 }
   }
 
-  test(text: string, meter: Meter): boolean {
+  test(text: string, meter: WorkMeter): boolean {
     const { anchored, edge } = this
     let reading = this.odd
     let states = this.even
@@ -158,7 +158,7 @@ class Matcher {
   }
 
   /** Computes the states after one character; true when one of them is the match. */
-  private advance(reading: States, states: States, meter: Meter): boolean {
+  private advance(reading: States, states: States, meter: WorkMeter): boolean {
     let work = 1
     for (let i = 0; i < reading.count; i++) {
       const state = reading.list[i] as number

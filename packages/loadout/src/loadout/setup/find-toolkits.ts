@@ -26,7 +26,7 @@ export interface LocalFile {
   read(): Promise<Record<string, unknown> | undefined>
 }
 
-export interface ResolveDeps {
+export interface FindToolkitDeps {
   registry: Pick<Registry, 'list'>
   credentials: Pick<CredentialStore, 'open'>
   files?: LocalFiles | undefined
@@ -36,7 +36,7 @@ export interface ResolveDeps {
 
 export type Transports = Readonly<Record<string, () => unknown>>
 
-export interface ResolveOptions {
+export interface FindToolkitOptions {
   context: ExecutionContext
   /** File that is read before the others. Only for the local principal. */
   path?: string | undefined
@@ -68,11 +68,11 @@ const FALLBACK = 'because no toolkit of that name is stored or in the context'
 export class ToolkitFinder {
   /** Warnings for users. */
   readonly warnings: string[]
-  readonly #deps: ResolveDeps
-  readonly #options: ResolveOptions
+  readonly #deps: FindToolkitDeps
+  readonly #options: FindToolkitOptions
   readonly #files = new Map<string, Promise<Record<string, unknown>>>()
 
-  constructor(deps: ResolveDeps, options: ResolveOptions) {
+  constructor(deps: FindToolkitDeps, options: FindToolkitOptions) {
     this.#deps = deps
     this.#options = options
     this.warnings = [...(options.context.warnings ?? [])]

@@ -7,13 +7,13 @@ import type { Emitter } from '../../events.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
 import type { Access, Storage } from '../../storage/storage.ts'
 
-export interface FollowDeps {
+export interface FollowToolkitsDeps {
   storage: Storage
   events: Emitter
   connections: Connector
 }
 
-export function followToolkits({ storage, events, connections }: FollowDeps) {
+export function followToolkits({ storage, events, connections }: FollowToolkitsDeps) {
   const stopEvents = events.on((event) => {
     if (event.type === 'toolkit-removed') void connections.retire(event.uscoId)
     if (event.type === 'toolkit-updated') void connections.reset(event.uscoId)

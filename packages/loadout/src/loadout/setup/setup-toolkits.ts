@@ -11,9 +11,9 @@ import { candidatesOf } from '../candidates.ts'
 import type { Loadouts } from '../loadouts.ts'
 import { type Narrowing, narrow } from '../narrow.ts'
 import type { Loadout, OfferedToolkit } from '../overlay.ts'
-import { type ResolveDeps, type ResolvedToolkit, type ResolveOptions, ToolkitFinder } from './find-toolkits.ts'
+import { type FindToolkitDeps, type FindToolkitOptions, type ResolvedToolkit, ToolkitFinder } from './find-toolkits.ts'
 
-export interface SetupOptions extends ResolveOptions {
+export interface SetupOptions extends FindToolkitOptions {
   narrow?: Narrowing | undefined
   /** Parent trace. @default the active trace */
   trace?: Context | undefined
@@ -50,7 +50,7 @@ export interface Setup {
   inlineToolkits: ReadonlyMap<string, StoredToolkit>
 }
 
-export interface SetupDeps extends ResolveDeps {
+export interface SetupDeps extends FindToolkitDeps {
   catalog: Pick<Catalog, 'tools' | 'introspect'>
   loadouts: Pick<Loadouts, 'resolve'>
 }

@@ -7,7 +7,10 @@ const CAREFUL = { readOnlyHint: false, destructiveHint: true, idempotentHint: fa
 type Hint = keyof typeof CAREFUL
 
 /** Applies the stricter hints. The title has no effect on decisions and may change. */
-export function tighten(claimed: Annotations | undefined, wanted: Annotations | undefined): Annotations | undefined {
+export function tightenAnnotations(
+  claimed: Annotations | undefined,
+  wanted: Annotations | undefined,
+): Annotations | undefined {
   if (wanted === undefined) return claimed
   const result: Annotations = { ...claimed }
   if (wanted.title !== undefined) result.title = wanted.title
@@ -20,5 +23,5 @@ export function claimsOf(
   { overrides }: Pick<Toolkit, 'overrides'>,
   { name, annotations }: Pick<ToolManifest, 'name' | 'annotations'>,
 ): Annotations | undefined {
-  return tighten(annotations, Object.hasOwn(overrides, name) ? overrides[name]?.annotations : undefined)
+  return tightenAnnotations(annotations, Object.hasOwn(overrides, name) ? overrides[name]?.annotations : undefined)
 }

@@ -6,8 +6,8 @@ import type { LoadoutEntry, Reason } from '../../schema/toolkit/loadout-entry.ts
 import type { PresentedTool, ToolTransformer } from '../../schema/toolkit/tool.ts'
 import { toolManifest } from '../../schema/toolkit/tool.ts'
 import { tokensOf } from '../built-in-entry.ts'
-import { modelName } from '../model-name.ts'
-import { tighten } from './tighten.ts'
+import { toolModelName } from '../model-name.ts'
+import { tightenAnnotations } from './tighten.ts'
 
 type Offered = Omit<LoadoutEntry, 'included' | 'reasons'>
 
@@ -39,7 +39,7 @@ const leftOut = (detail: string): Reason => ({ kind: 'transform', speaks: 'again
 /** Validates the result of a transformer like external input. */
 function read({ deferred, providerOptions, ...manifest }: PresentedTool, before: PresentedTool): PresentedTool {
   const checked = toolManifest.parse(manifest)
-  const annotations = tighten(before.annotations, checked.annotations)
+  const annotations = tightenAnnotations(before.annotations, checked.annotations)
   return {
     ...checked,
     ...(annotations ? { annotations } : {}),
@@ -52,7 +52,8 @@ function withPresented<T extends Offered>(offered: T, { deferred, providerOption
   return {
     ...offered,
     manifest,
-    modelName: manifest.name === offered.manifest.name ? offered.modelName : modelName(offered.toolkit, manifest.name),
+    modelName:
+      manifest.name === offered.manifest.name ? offered.modelName : toolModelName(offered.toolkit, manifest.name),
     tokens: tokensOf(manifest),
     deferred,
     ...(providerOptions ? { providerOptions } : {}),

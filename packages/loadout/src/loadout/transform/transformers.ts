@@ -2,7 +2,7 @@
 import { compileGlob } from '../../schema/glob.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { Annotations, PresentedTool, ToolSource, ToolTransformer } from '../../schema/toolkit/tool.ts'
-import { tighten as tightened } from './tighten.ts'
+import { tightenAnnotations as tightened } from './tighten.ts'
 
 /** Adds a prefix to tool names. */
 export function prefix(text: string): ToolTransformer {

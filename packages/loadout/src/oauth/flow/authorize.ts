@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 import { signInError, tokenNeeded } from '../errors.ts'
-import { type AuthAttempts, endOf, exportKey, importKey, type SignInSession } from '../session/session.ts'
+import { type AuthAttempts, exportKey, importDpopKey, type SignInSession, sessionEnd } from '../session/session.ts'
 import { assertPage, clientMetadataOf, type SignInOptions, type SignInTarget } from '../target.ts'
 import type { SignInFlow } from './flow.ts'
 import { FlowProvider, type FlowProviderDeps } from './flow-provider.ts'
@@ -92,7 +92,7 @@ export interface Returned {
 
 export async function finishFlow(target: SignInTarget, flow: SignInFlow, returned: Returned): Promise<SignInSession> {
   const { authorizationServerUrl, authorizationServerMetadata: metadata } = flow.discovery
-  const key = await importKey(flow.dpopKey)
+  const key = await importDpopKey(flow.dpopKey)
   const { redirectUrl, resource, scope } = flow
   const provider = new FlowProvider({
     redirectUrl,
@@ -137,7 +137,7 @@ export function sessionOf(origin: TokenOrigin, tokens: StoredOAuthTokens): SignI
     resource,
     client,
     tokens,
-    expiresAt: endOf(tokens),
+    expiresAt: sessionEnd(tokens),
     obtainedAt: Date.now(),
     scope,
     repeats,

@@ -4,7 +4,7 @@ import { HostError } from '../../errors.ts'
 import { isFinal } from '../errors.ts'
 import { defined } from '../flow/authorize.ts'
 import type { SignInTarget } from '../target.ts'
-import { endOf, importKey, type SignInSession } from './session.ts'
+import { importDpopKey, type SignInSession, sessionEnd } from './session.ts'
 
 /**
  * Returns the refreshed session; undefined if the user must sign in. A session whose token is still valid (`holds`) is
@@ -25,7 +25,7 @@ export async function renewSession(
       ...defined({ metadata, resource, dpop: await dpopOf(session) }),
     })
     const renewed = { ...next, refresh_token: next.refresh_token ?? tokens.refresh_token, issuer: session.issuer }
-    return { ...session, tokens: renewed, expiresAt: endOf(next), obtainedAt: Date.now() }
+    return { ...session, tokens: renewed, expiresAt: sessionEnd(next), obtainedAt: Date.now() }
   } catch (error) {
     if (isFinal(error)) return holds ? withoutRefresh(session) : undefined
     if (HostError.is(error)) throw error
@@ -44,6 +44,6 @@ function withoutRefresh(session: SignInSession): SignInSession {
 
 export async function dpopOf({ dpopKey }: SignInSession): Promise<DpopSession | undefined> {
   if (dpopKey === undefined) return undefined
-  const keyPair = await importKey(dpopKey)
+  const keyPair = await importDpopKey(dpopKey)
   return DpopSession.create({ keyPair })
 }

@@ -66,7 +66,7 @@ export const isOver = ({ expiresAt }: SignInSession, now = Date.now()) => expire
 /** Ten years; a longer lifetime is a mistake of the server. */
 const MAX_SECONDS = 10 * 365 * 86_400
 
-export function endOf({ expires_in }: StoredOAuthTokens, now = Date.now()): number | null {
+export function sessionEnd({ expires_in }: StoredOAuthTokens, now = Date.now()): number | null {
   if (typeof expires_in !== 'number' || !(expires_in > 0)) return null
   return now + Math.min(expires_in, MAX_SECONDS) * 1000
 }
@@ -89,7 +89,7 @@ export async function exportKey({ privateKey, publicJwk, thumbprint, alg }: Dpop
 
 const ES256 = { name: 'ECDSA', namedCurve: 'P-256' } as const
 
-export async function importKey(key: StoredDpopKey): Promise<DpopKeyPair> {
+export async function importDpopKey(key: StoredDpopKey): Promise<DpopKeyPair> {
   const { privateJwk, publicJwk, thumbprint, alg } = key
   const [privateKey, publicKey] = await Promise.all([
     crypto.subtle.importKey('jwk', privateJwk, ES256, false, ['sign']),

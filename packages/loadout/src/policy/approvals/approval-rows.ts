@@ -26,7 +26,7 @@ export interface ApprovalRequest {
   allowRemember: boolean
 }
 
-export function newRow(
+export function newApprovalRow(
   request: ApprovalRequest,
   { expireMs, processId }: { expireMs: number; processId: string },
 ): ApprovalRow {
@@ -76,7 +76,7 @@ export const encryptedApprovals: EncryptedCollection = async (tx, page) =>
 
 type Remember = NonNullable<ReturnType<typeof approvalAnswer.parse>['remember']>
 
-export function assertMay(
+export function assertMayAnswer(
   row: ApprovalRow,
   { remember, edited }: { remember: Remember | undefined; edited: JsonObject | undefined },
 ): void {
@@ -112,7 +112,7 @@ export function late({ status, expiresAt }: ApprovalRow): HostError {
 
 const isRemember = (value: unknown): value is Remember => value === 'thread' || value === 'tool' || value === 'toolkit'
 
-export function viewOf(row: ApprovalRow): ApprovalView {
+export function approvalViewOf(row: ApprovalRow): ApprovalView {
   const { approvalId: id, ref, argumentsJson, reason, callerJson, expiresAt, createdAt, callId, threadId } = row
   return {
     id,

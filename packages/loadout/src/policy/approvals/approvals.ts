@@ -20,14 +20,14 @@ import {
   type AnswerInput,
   type ApprovalRequest,
   addressOf,
-  assertMay,
+  approvalViewOf,
+  assertMayAnswer,
   grantOf,
   isOpen,
   late,
-  newRow,
+  newApprovalRow,
   parseAnswer,
   type RequestedArguments,
-  viewOf,
 } from './approval-rows.ts'
 import { restoreMasked } from './restore-masked.ts'
 
@@ -100,7 +100,7 @@ class StoredApprovals implements Approvals {
 
   async ask(request: ApprovalRequest, signal?: AbortSignal) {
     const { events, presence, expireMs = EXPIRE_MS } = this.#deps
-    const row = await this.#withSealed(newRow(request, { expireMs, processId: presence.processId }), request)
+    const row = await this.#withSealed(newApprovalRow(request, { expireMs, processId: presence.processId }), request)
     const release = await presence.acquire()
     await this.#insert(row).catch((error: unknown) => {
       release()
@@ -108,7 +108,7 @@ class StoredApprovals implements Approvals {
     })
     const { userId, approvalId } = row
     const pendingAnswer = this.#waiter.wait({ userId, id: approvalId, until: row.expiresAt, signal })
-    const approval = viewOf(row)
+    const approval = approvalViewOf(row)
     events.emit({ type: 'approval-requested', userId, approvalId, callId: row.callId, ref: row.ref })
     const settled = pendingAnswer
       .then((answer) => answer ?? this.#expire(row))
@@ -118,17 +118,17 @@ class StoredApprovals implements Approvals {
 
   async put(request: ApprovalRequest): Promise<ApprovalView> {
     const expireMs = Math.max(DEFERRED_EXPIRE_MS, this.#deps.expireMs ?? 0)
-    const row = await this.#withSealed(newRow(request, { expireMs, processId: NO_PROCESS }), request)
+    const row = await this.#withSealed(newApprovalRow(request, { expireMs, processId: NO_PROCESS }), request)
     await this.#insert(row)
     const { userId, approvalId, callId, ref } = row
     this.#deps.events.emit({ type: 'approval-requested', userId, approvalId, callId, ref })
-    return viewOf(row)
+    return approvalViewOf(row)
   }
 
   async answerTo({ userId, callId, id }: { userId: string; callId: string; id: string }) {
     const row = await this.#find(userId, id)
     if (row.callId !== callId) throw new HostError('not-found', { detail: 'There is no such approval of this call.' })
-    const approval = viewOf(row)
+    const approval = approvalViewOf(row)
     const late = approval.status === 'expired' ? await this.#expire(row) : await this.#settled(userId, id)
     const current = { approval, fingerprints: row.fingerprintsJson }
     return late ? { ...current, answer: await this.#clearEdit(row, late) } : current
@@ -152,7 +152,7 @@ class StoredApprovals implements Approvals {
       const rows = await this.#deps.storage.transaction({ userId }, async (tx) =>
         this.#withExpired(tx, await tx.list('approvals', query)),
       )
-      found.push(...rows.map(viewOf).filter((view) => status === undefined || view.status === status))
+      found.push(...rows.map(approvalViewOf).filter((view) => status === undefined || view.status === status))
       from = rows.at(-1)?.approvalId
       if (rows.length < LIST_LIMIT) break
     }
@@ -160,13 +160,13 @@ class StoredApprovals implements Approvals {
   }
 
   async get(userId: string, id: string): Promise<ApprovalView> {
-    return viewOf(await this.#find(userId, id))
+    return approvalViewOf(await this.#find(userId, id))
   }
 
   async answer(...args: AnswerInput): Promise<ApprovalView> {
     const { userId, id, decision, remember, arguments: edited } = parseAnswer(args)
     const before = await this.#find(userId, id)
-    assertMay(before, { remember, edited })
+    assertMayAnswer(before, { remember, edited })
     if (before.status !== 'pending') throw late(before)
     const status = decision === 'allow' ? ('allowed' as const) : ('denied' as const)
     const now = new Date()
@@ -187,7 +187,7 @@ class StoredApprovals implements Approvals {
     const run = row.runId === null ? {} : { runId: row.runId }
     events.emit({ type: 'approval-answered', userId, approvalId: id, callId: row.callId, ref: row.ref, status, ...run })
     if (grant) events.emit({ type: 'grant-added', userId, ...grantEventFields(grant) })
-    return viewOf(row)
+    return approvalViewOf(row)
   }
 
   close(): void {

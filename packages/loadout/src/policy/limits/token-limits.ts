@@ -11,7 +11,7 @@ import type { BudgetKey, Budgets } from './budgets.ts'
 import { least } from './usage.ts'
 
 /** A limit and its counter. */
-export interface Limit {
+export interface UsageLimit {
   /** Name of the setting. */
   name: string
   value: number
@@ -49,10 +49,10 @@ export async function tokenLimitsOf(
   { preferences, threads }: Pick<TokenLimitDeps, 'preferences' | 'threads'>,
   { userId, threadId }: TokenScope,
   { limits }: AppConfig,
-): Promise<Limit[]> {
+): Promise<UsageLimit[]> {
   const { costLimits } = await preferences.get(userId)
   const own = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
-  const limitFor = (value: number | undefined, subject: string): Limit[] =>
+  const limitFor = (value: number | undefined, subject: string): UsageLimit[] =>
     value === undefined ? [] : [{ name: 'maxTokensPerDay', value, key: tokensBy(userId, subject) }]
   return [
     ...limitFor(least(limits.maxTokensPerDay, costLimits.maxTokensPerDay), 'user'),
@@ -60,7 +60,7 @@ export async function tokenLimitsOf(
   ]
 }
 
-export function limitReached({ name, value, key }: Limit, resetsAt: Date): HostError {
+export function limitReached({ name, value, key }: UsageLimit, resetsAt: Date): HostError {
   const [scope] = key.subject.split(':')
   return new HostError('limit-reached', {
     detail: `${name} is ${value} for this ${scope}; it resets at ${resetsAt.toISOString()}.`,

@@ -4,15 +4,15 @@ import type { Preferences } from '../../schema/records/preferences.ts'
 import { DAY_MS, HOUR_MS } from '../../util/durations.ts'
 import type { Budgets } from './budgets.ts'
 
-export interface Counter {
+export interface LimitUsage {
   used: number
   limit?: number
   resetsAt: string
 }
 
 export interface Usage {
-  callsThisHour: Counter
-  tokensToday: Counter
+  callsThisHour: LimitUsage
+  tokensToday: LimitUsage
 }
 
 export interface UsageDeps {
@@ -23,7 +23,11 @@ export interface UsageDeps {
 
 export async function usageOf({ budgets, app, preferences }: UsageDeps, userId: string): Promise<Usage> {
   const [{ limits }, { costLimits }] = await Promise.all([app.get(), preferences.get(userId)])
-  const counter = async (name: 'calls' | 'tokens', windowMs: number, limit: number | undefined): Promise<Counter> => {
+  const counter = async (
+    name: 'calls' | 'tokens',
+    windowMs: number,
+    limit: number | undefined,
+  ): Promise<LimitUsage> => {
     const { value, resetsAt } = await budgets.used({ userId, subject: 'user', counter: name, windowMs })
     return { used: value, resetsAt: resetsAt.toISOString(), ...(limit === undefined ? {} : { limit }) }
   }

@@ -12,7 +12,7 @@ import type { ProviderProgram } from '../../schema/records/program.ts'
 import type { RunRow, StepRow } from '../../schema/records/run.ts'
 import type { Transaction } from '../../storage/storage.ts'
 import type { RunEnd } from '../engine.ts'
-import { endOf, newRun } from '../run-rows.ts'
+import { newRun, runEnd } from '../run-rows.ts'
 import { toStorableJson } from '../storable-json.ts'
 
 /** Lease owner of runs that no process of ours executes. */
@@ -165,7 +165,7 @@ export async function endProgram(tx: Transaction, head: StepRow, program: Provid
       ? { status: 'completed', output: program.output ?? null, usage: { calls } }
       : { status: 'failed', error, usage: { calls } }
   const where = { status: 'running' as const }
-  if (!(await tx.update('runs', head.runId, { set: endOf(end, undefined), where }))) return
+  if (!(await tx.update('runs', head.runId, { set: runEnd(end, undefined), where }))) return
   const result: Json =
     end.status === 'completed' ? { value: null } : { error: { code: error.code, message: error.message } }
   const at = Date.now()
@@ -183,5 +183,5 @@ export const isAbandoned = ({ leaseOwner, leaseUntil }: RunRow) =>
 
 export const abandonedResult = () => {
   const detail = 'Nothing was heard of the program for a day.'
-  return endOf({ status: 'failed', error: new HostError('program-failed', { detail }) }, undefined)
+  return runEnd({ status: 'failed', error: new HostError('program-failed', { detail }) }, undefined)
 }

@@ -10,7 +10,7 @@
 import type { CallOutcome } from '../../calls/call.ts'
 import { failed, isRepeatable } from '../../calls/call.ts'
 import { type CallScope, callByName, findTool, type NamedCall } from '../../calls/call-by-name.ts'
-import type { ProgramScope, ProviderPrograms } from '../../calls/provider-programs.ts'
+import type { ProviderProgramScope, ProviderPrograms } from '../../calls/provider-programs.ts'
 import { HostError } from '../../errors.ts'
 import { isAlive, type ProcessLease } from '../../processes/heartbeat.ts'
 import { newId } from '../../schema/ids.ts'
@@ -19,7 +19,7 @@ import { type ProviderProgram, providerPrograms } from '../../schema/records/pro
 import type { StepRow } from '../../schema/records/run.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { Storage, Transaction } from '../../storage/storage.ts'
-import { decide } from '../decide.ts'
+import { decideStep } from '../decide.ts'
 import { toStorableJson } from '../storable-json.ts'
 import {
   addStep,
@@ -95,7 +95,7 @@ class ProgramRuns implements ProviderRuns {
     return active.outcome
   }
 
-  async follow({ userId, threadId }: ProgramScope, programs: readonly ProviderProgram[]): Promise<string[]> {
+  async follow({ userId, threadId }: ProviderProgramScope, programs: readonly ProviderProgram[]): Promise<string[]> {
     const runs: string[] = []
     for (const program of parse(providerPrograms, programs)) {
       const key = { userId, threadId, program: program.id }
@@ -162,7 +162,7 @@ class ProgramRuns implements ProviderRuns {
       const step = await addStep(tx, head, row)
       return step ? { step, callId: stepId } : { outcome: failed(await overOf(tx, head)) }
     }
-    const decision = decide(existing, { seq: existing.seq, key, kind: 'call', repeatable })
+    const decision = decideStep(existing, { seq: existing.seq, key, kind: 'call', repeatable })
     if (decision.do === 'drift') return { outcome: failed(new HostError('run-drift', { detail: decision.detail })) }
     if (decision.do === 'replay') return { outcome: outcomeOfStep(existing) }
     const owner = ownerOf(existing)

@@ -17,7 +17,7 @@ import {
   readDeclaredTools,
   readOverrides,
   readPairs,
-  readTools,
+  readToolValues,
   readUrl,
   toolPath,
   withoutUndefined,
@@ -179,7 +179,7 @@ function toServer(fields: Fields, problems: FieldError[]): JsonObject | undefine
   if (type === 'custom')
     return withoutUndefined({
       type,
-      tools: readTools(fields.tools?.value),
+      tools: readToolValues(fields.tools?.value),
       secrets: readPairs(fields.secrets?.value, '='),
     }) as JsonObject
   if (type === 'stdio') {

@@ -19,7 +19,7 @@ export const readUrl = (value: unknown) =>
   typeof value === 'string' ? value.replace(/^ws(s?):\/\//i, 'http$1://') : value
 
 // Source 000: tools by name; source 001: per-tool settings in snake case.
-export function readTools(value: unknown): unknown {
+export function readToolValues(value: unknown): unknown {
   const tools = isObject(value)
     ? Object.entries(value).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : tool))
     : value
@@ -57,7 +57,7 @@ export function readOverrides(value: unknown, listed?: unknown): unknown {
 
 /** Declared manifests avoid a discovery. Invalid ones are skipped with a warning that names their path. */
 export function readDeclaredTools(field: FieldValue | undefined): { tools: unknown; skipped: string[] } {
-  const listed = readTools(field?.value)
+  const listed = readToolValues(field?.value)
   if (field === undefined || !Array.isArray(listed)) return { tools: listed, skipped: [] }
   const skipped: string[] = []
   const tools = listed.filter((tool, index) => {

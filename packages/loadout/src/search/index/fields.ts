@@ -2,13 +2,13 @@
 import type { JsonObject } from '../../schema/json.ts'
 import type { SearchTool } from '../search.ts'
 
-export const FIELDS = ['name', 'toolkit', 'description', 'argumentNames', 'argumentWords', 'examples'] as const
-export type Field = (typeof FIELDS)[number]
+export const SEARCH_FIELDS = ['name', 'toolkit', 'description', 'argumentNames', 'argumentWords', 'examples'] as const
+export type SearchField = (typeof SEARCH_FIELDS)[number]
 
 const MAX_ARGUMENTS = 200
 const MAX_DEPTH = 6
 
-export function textsOf(tool: SearchTool): Record<Field, string> {
+export function textsOf(tool: SearchTool): Record<SearchField, string> {
   const names: string[] = []
   const words: string[] = []
   collect(tool.inputSchema, { names, words }, 0)

@@ -1,35 +1,35 @@
 /** Words during indexing: each is split, stemmed and looked up once. */
 
 import type { WordVectors } from '../vectors/word-vectors.ts'
-import { Collected } from './postings.ts'
-import { charactersOf, exactOf, hyphenedOf, partsOf, runsOf, stemOf } from './words.ts'
+import { CollectedPostings } from './postings.ts'
+import { charactersOf, exactOf, hyphenedOf, runsOf, splitIdentifier, stemOf } from './words.ts'
 
 /** A word that was split from a text. */
-export interface Part {
-  stem: Collected
+export interface LexiconPart {
+  stem: CollectedPostings
   vector: Float32Array | undefined
 }
 
 /** A run of characters without a separator. */
-export interface Run {
-  parts: readonly Part[]
-  exact: readonly Collected[]
+export interface PostingRun {
+  parts: readonly LexiconPart[]
+  exact: readonly CollectedPostings[]
   /** Other forms of the same words; they match without adding to the length. */
-  also: readonly Collected[]
+  also: readonly CollectedPostings[]
 }
 
 export class Lexicon {
-  readonly stems = new Map<string, Collected>()
-  readonly exact = new Map<string, Collected>()
-  readonly #runs = new Map<string, Run>()
-  readonly #parts = new Map<string, Part>()
+  readonly stems = new Map<string, CollectedPostings>()
+  readonly exact = new Map<string, CollectedPostings>()
+  readonly #runs = new Map<string, PostingRun>()
+  readonly #parts = new Map<string, LexiconPart>()
   readonly #vectors: WordVectors | undefined
 
   constructor(vectors: WordVectors | undefined) {
     this.#vectors = vectors
   }
 
-  runs(text: string): Run[] {
+  runs(text: string): PostingRun[] {
     const runs = runsOf(text).map((run) => this.#run(run))
     const hyphened = hyphenedOf(text)
     if (hyphened.length > 0)
@@ -37,11 +37,11 @@ export class Lexicon {
     return runs
   }
 
-  #run(run: string): Run {
+  #run(run: string): PostingRun {
     const cached = this.#runs.get(run)
     if (cached) return cached
     const fresh = {
-      parts: partsOf(run).map((word) => this.#part(word)),
+      parts: splitIdentifier(run).map((word) => this.#part(word)),
       exact: exactOf(run).map((word) => entryOf(this.exact, word)),
       also: charactersOf(run).map((character) => this.#stem(character)),
     }
@@ -49,11 +49,11 @@ export class Lexicon {
     return fresh
   }
 
-  #stem(word: string): Collected {
+  #stem(word: string): CollectedPostings {
     return entryOf(this.stems, stemOf(word))
   }
 
-  #part(word: string): Part {
+  #part(word: string): LexiconPart {
     const cached = this.#parts.get(word)
     if (cached) return cached
     const fresh = { stem: this.#stem(word), vector: this.#vectors?.word(word) }
@@ -62,10 +62,10 @@ export class Lexicon {
   }
 }
 
-function entryOf(entries: Map<string, Collected>, word: string): Collected {
+function entryOf(entries: Map<string, CollectedPostings>, word: string): CollectedPostings {
   const existing = entries.get(word)
   if (existing) return existing
-  const fresh = new Collected()
+  const fresh = new CollectedPostings()
   entries.set(word, fresh)
   return fresh
 }

@@ -52,7 +52,7 @@ export class Postings {
 }
 
 /** Postings of one word during indexing. */
-export class Collected {
+export class CollectedPostings {
   readonly documents: number[] = []
   readonly weights: number[] = []
   readonly fields: number[] = []
@@ -74,7 +74,10 @@ export class Collected {
 const WORDS_A_STEP = 200
 
 /** `k1`: saturation of repeated words (BM25). */
-export function* postingsOf(collected: ReadonlyMap<string, Collected>, k1: number): Generator<undefined, Postings> {
+export function* postingsOf(
+  collected: ReadonlyMap<string, CollectedPostings>,
+  k1: number,
+): Generator<undefined, Postings> {
   let count = 0
   for (const { documents } of collected.values()) count += documents.length
   const documents = new Uint32Array(count)

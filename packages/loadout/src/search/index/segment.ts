@@ -5,15 +5,15 @@
 
 import type { SearchTool } from '../search.ts'
 import type { WordVectors } from '../vectors/word-vectors.ts'
-import { FIELDS, type Field, textsOf } from './fields.ts'
-import { Lexicon, type Run } from './lexicon.ts'
+import { SEARCH_FIELDS, type SearchField, textsOf } from './fields.ts'
+import { Lexicon, type PostingRun } from './lexicon.ts'
 import { type Postings, postingsOf } from './postings.ts'
 
 /**
  * Weight of a field, how much its length reduces that weight, and its usual length. The usual length is a constant
  * measured over many servers, so a tool has the same weight in every segment.
  */
-const WEIGHTS: Record<Field, { weight: number; length: number; usual: number }> = {
+const WEIGHTS: Record<SearchField, { weight: number; length: number; usual: number }> = {
   name: { weight: 2.5, length: 0.5, usual: 3 },
   toolkit: { weight: 1.5, length: 0.3, usual: 3 },
   description: { weight: 1, length: 0.7, usual: 20 },
@@ -64,17 +64,17 @@ export function* segmentSteps(tools: readonly SearchTool[], words?: WordVectors)
 }
 
 /** Words of a tool by field. */
-type Fields = Record<Field, readonly Run[]>
+type Fields = Record<SearchField, readonly PostingRun[]>
 
-const mapFields = <T>(read: (field: Field) => T): Record<Field, T> =>
-  Object.fromEntries(FIELDS.map((field) => [field, read(field)])) as Record<Field, T>
+const mapFields = <T>(read: (field: SearchField) => T): Record<SearchField, T> =>
+  Object.fromEntries(SEARCH_FIELDS.map((field) => [field, read(field)])) as Record<SearchField, T>
 
 /** Adds the words of a tool to the lexicon. */
 function collect(runs: Fields, tool: number): void {
   let exactLength = 0
-  for (const field of FIELDS) for (const { exact } of runs[field]) exactLength += exact.length
+  for (const field of SEARCH_FIELDS) for (const { exact } of runs[field]) exactLength += exact.length
   const exactEach = 1 / (1 - EXACT.length + (EXACT.length * exactLength) / EXACT.usual)
-  for (const [bit, field] of FIELDS.entries()) {
+  for (const [bit, field] of SEARCH_FIELDS.entries()) {
     const { weight, length: lengthShare, usual } = WEIGHTS[field]
     const length = runs[field].reduce((sum, { parts }) => sum + parts.length, 0)
     const each = weight / (1 - lengthShare + (lengthShare * length) / usual)
@@ -88,5 +88,5 @@ function collect(runs: Fields, tool: number): void {
 
 function embed(runs: Fields, words: WordVectors, row: Float32Array): void {
   const vectors = mapFields((field) => runs[field].flatMap(({ parts }) => parts.map(({ vector }) => vector)))
-  words.tool(vectors as Record<Field, Float32Array[]>, row)
+  words.tool(vectors as Record<SearchField, Float32Array[]>, row)
 }

@@ -9,7 +9,7 @@ import { TIERS, type Tier } from '../../schema/scope.ts'
 import type { SearchTool } from '../search.ts'
 import type { WordVectors } from '../vectors/word-vectors.ts'
 import { type Segment, segmentSteps } from './segment.ts'
-import type { IndexedToolkit, ScopeView, ToolkitView } from './toolkits.ts'
+import type { IndexedToolkit, ScopedToolkit, ScopeView } from './toolkits.ts'
 
 /** Maximum segments per tier: each costs a lookup per word. Toolkits of a call do not change. */
 const MAX_SEGMENTS: Record<Tier, number> = { app: 8, user: 6, thread: 1, call: 1 }
@@ -89,7 +89,7 @@ export class SegmentStore {
   }
 }
 
-function joinToolkits(views: readonly ToolkitView[], maxSegments: number): Array<readonly IndexedToolkit[]> {
+function joinToolkits(views: readonly ScopedToolkit[], maxSegments: number): Array<readonly IndexedToolkit[]> {
   // Sorted by key, so that the order within a scope does not change the segments.
   const ordered = views.map(({ indexed }) => indexed).sort((a, b) => (a.key < b.key ? -1 : 1))
   if (ordered.length <= maxSegments) return ordered.map((toolkit) => [toolkit])

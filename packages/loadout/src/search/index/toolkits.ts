@@ -19,7 +19,7 @@ export interface IndexedToolkit {
 }
 
 /** A toolkit in a scope: the shared tools, and the entries of this scope. */
-export interface ToolkitView {
+export interface ScopedToolkit {
   indexed: IndexedToolkit
   tier: Tier
   /** In the order of its tools. */
@@ -43,7 +43,7 @@ export class ToolkitIndices {
   view(entries: readonly LoadoutEntry[]): ScopeView {
     const cached = this.#views.get(entries)
     if (cached) return cached
-    const toolkits: ToolkitView[] = []
+    const toolkits: ScopedToolkit[] = []
     for (const [key, toolkitEntries] of groupsOf(entries)) {
       const [first] = toolkitEntries
       // A shadowed toolkit has the refs of the one that shadows it, so excluded toolkits are skipped.
@@ -75,10 +75,10 @@ export class ToolkitIndices {
 
 /** Searchable toolkits of a scope. */
 export class ScopeView {
-  readonly toolkits: readonly ToolkitView[]
-  readonly #byId: ReadonlyMap<string, readonly ToolkitView[]>
+  readonly toolkits: readonly ScopedToolkit[]
+  readonly #byId: ReadonlyMap<string, readonly ScopedToolkit[]>
 
-  constructor(toolkits: readonly ToolkitView[]) {
+  constructor(toolkits: readonly ScopedToolkit[]) {
     this.toolkits = toolkits
     this.#byId = Map.groupBy(toolkits, ({ entries: [first] }) => first?.toolkit ?? '')
   }

@@ -42,7 +42,7 @@ export function charactersOf(run: string): string[] {
 }
 
 /** Words of a run, lowercased, with identifiers split. */
-export function partsOf(run: string): string[] {
+export function splitIdentifier(run: string): string[] {
   if (LOWER.test(run)) return [bounded(run)]
   if (UNSPACED.test(run)) return pairs(run)
   return run.split(SEAM).map((part) => bounded(part.toLowerCase()))
@@ -53,7 +53,7 @@ export function exactOf(run: string): string[] {
   return UNSPACED.test(run) ? pairs(run) : [bounded(run.toLowerCase())]
 }
 
-export const wordsOf = (text: string): string[] => runsOf(text).flatMap(partsOf)
+export const wordsOf = (text: string): string[] => runsOf(text).flatMap(splitIdentifier)
 
 const bounded = (word: string) => (word.length > MAX_WORD_LENGTH ? word.slice(0, MAX_WORD_LENGTH) : word)
 

@@ -1,7 +1,7 @@
 /** Ranks the tools of several segments as one: word rarity is computed over all of them. */
 import { type Postings, rarity } from '../index/postings.ts'
 import type { Segment } from '../index/segment.ts'
-import { exactOf, hyphenedOf, isStopWord, partsOf, runsOf, stemOf, wordsOf } from '../index/words.ts'
+import { exactOf, hyphenedOf, isStopWord, runsOf, splitIdentifier, stemOf, wordsOf } from '../index/words.ts'
 import type { Hit, Query } from '../search.ts'
 import type { WordVectors } from '../vectors/word-vectors.ts'
 
@@ -46,7 +46,7 @@ export function lexicalScores(
   const hyphened = hyphenedOf(text)
   const weigh = weightsOf(hyphened)
   const joined = hyphened.map((word) => word.join(''))
-  const stemWords = weighted([...runs.flatMap(partsOf), ...joined], { by: stemOf, learned, weigh })
+  const stemWords = weighted([...runs.flatMap(splitIdentifier), ...joined], { by: stemOf, learned, weigh })
   const exactWords = weighted(runs.flatMap(exactOf), { by: (word) => word, learned, weigh })
   const queryWords = [
     ...findWords(segments, { select: ({ stems }) => stems, words: stemWords, share: 1 }),

@@ -1,12 +1,12 @@
 /** Explains hits: which words matched in which field. Only returned hits are explained. */
-import { FIELDS, type Field } from '../index/fields.ts'
+import { SEARCH_FIELDS, type SearchField } from '../index/fields.ts'
 import type { Segment } from '../index/segment.ts'
 import { isStopWord, stemOf, wordsOf } from '../index/words.ts'
 import type { Hit } from '../search.ts'
 import type { Ranked } from './rank.ts'
 import { bothEndsOf } from './truncate.ts'
 
-const FIELD_LABELS: Record<Field, string> = {
+const FIELD_LABELS: Record<SearchField, string> = {
   name: 'its name',
   toolkit: 'its toolkit',
   description: 'its description',
@@ -28,7 +28,7 @@ export function explainHits(segments: readonly Segment[], ranked: readonly Ranke
   return ranked.map(({ ref, score, segment, at }) => {
     const { stems } = segments[segment] as Segment
     const matches = queryWords.map(([stem, word]) => ({ word, fields: stems.fieldsOf(stem, at) }))
-    const reasons = FIELDS.flatMap((field, bit) => {
+    const reasons = SEARCH_FIELDS.flatMap((field, bit) => {
       const words = matches.filter(({ fields }) => (fields & (1 << bit)) !== 0).slice(0, MAX_WORDS)
       return words.length === 0 ? [] : [`${words.map(({ word }) => `"${word}"`).join(', ')} in ${FIELD_LABELS[field]}`]
     })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compilePattern } from '../../json-schema/regex/match.ts'
 import { PatternParser } from '../../json-schema/regex/parse.ts'
 import { buildSegment } from '../index/segment.ts'
-import { isMet, needsOf, regexScores } from './regex.ts'
+import { isMet, regexScores, requiredLiterals } from './regex.ts'
 
 const tool = (ref: string, description = '') => {
   const [toolkit = '', name = ''] = ref.split('.')
@@ -12,7 +12,7 @@ const tool = (ref: string, description = '') => {
 const scoresOf = (pattern: string, ...refs: string[]) => [
   ...(regexScores([buildSegment(refs.map((ref) => tool(ref)))], pattern)[0] as Float32Array),
 ]
-const needs = (pattern: string) => needsOf(new PatternParser(pattern).parse())
+const needs = (pattern: string) => requiredLiterals(new PatternParser(pattern).parse())
 
 describe('an anchored pattern', () => {
   it.each(['^send_', '^send_message$', 'message$', '^mail\\.send', '^(get|send)_', '^Send a letter$'])(

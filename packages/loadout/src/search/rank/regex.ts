@@ -4,10 +4,10 @@
  */
 
 import { HostError } from '../../errors.ts'
-import { BudgetExceeded, type Meter } from '../../json-schema/budget.ts'
+import { BudgetExceeded, type WorkMeter } from '../../json-schema/budget.ts'
 import { compilePattern } from '../../json-schema/regex/match.ts'
 import { PatternParser, type Tree } from '../../json-schema/regex/parse.ts'
-import { FIELDS, textsOf } from '../index/fields.ts'
+import { SEARCH_FIELDS, textsOf } from '../index/fields.ts'
 import type { Segment } from '../index/segment.ts'
 import type { SearchTool } from '../search.ts'
 import type { Scores } from './rank.ts'
@@ -40,7 +40,7 @@ function matcherOf(text: string): Matcher {
   const source = text.replace(NO_CASE, '').replace(LETTERS, (part) => (part[0] === '\\' ? part : part.toLowerCase()))
   const pattern = compilePattern(source, MAX_INSTRUCTIONS)
   if ('unsupported' in pattern) throw invalid(`cannot be used: ${pattern.unsupported}`)
-  const needs = needsOf(new PatternParser(source).parse())
+  const needs = requiredLiterals(new PatternParser(source).parse())
   const meter = meterOf(MAX_STEPS)
   const isAnchored = ANCHOR.test(source)
   return (tool) => {
@@ -58,7 +58,7 @@ function matcherOf(text: string): Matcher {
   }
 }
 
-function meterOf(units: number): Meter {
+function meterOf(units: number): WorkMeter {
   let remaining = units
   return {
     maxDepth: 100,
@@ -90,7 +90,7 @@ function namesOf({ ref, name, title }: SearchTool): string[] {
 /** The name text and the remaining texts. */
 function wordsOf(tool: SearchTool): [string, string] {
   const texts = textsOf(tool)
-  const rest = FIELDS.filter((field) => field !== 'name').map((field) => texts[field])
+  const rest = SEARCH_FIELDS.filter((field) => field !== 'name').map((field) => texts[field])
   return [`${tool.ref} ${texts.name}`.toLowerCase(), rest.join('\n').slice(0, MAX_TEXT_LENGTH).toLowerCase()]
 }
 
@@ -102,9 +102,9 @@ export type Needs = readonly (readonly string[])[]
 
 const MAX_ALTERNATIVES = 50
 
-export function needsOf(tree: Tree): Needs {
+export function requiredLiterals(tree: Tree): Needs {
   if (tree.type === 'set') return literal(tree) === undefined ? [] : [[literal(tree) as string]]
-  if (tree.type === 'repeat') return tree.min > 0 ? needsOf(tree.part) : []
+  if (tree.type === 'repeat') return tree.min > 0 ? requiredLiterals(tree.part) : []
   if (tree.type === 'all') return inSequence(tree.parts)
   if (tree.type === 'any') return eitherOf(tree.parts)
   return []
@@ -126,7 +126,7 @@ function inSequence(parts: readonly Tree[]): Needs {
     if (part.type === 'assert') continue
     if (run !== '') needs.push([run])
     run = ''
-    needs.push(...needsOf(part).map((group) => [...group]))
+    needs.push(...requiredLiterals(part).map((group) => [...group]))
   }
   return run === '' ? needs : [...needs, [run]]
 }
@@ -135,7 +135,7 @@ function inSequence(parts: readonly Tree[]): Needs {
 function eitherOf(parts: readonly Tree[]): Needs {
   const literals: string[] = []
   for (const part of parts) {
-    const [best] = needsOf(part).toSorted((a, b) => shortest(b) - shortest(a))
+    const [best] = requiredLiterals(part).toSorted((a, b) => shortest(b) - shortest(a))
     if (!best) return []
     literals.push(...best)
   }

@@ -8,7 +8,7 @@ import { memory } from '../../storage/memory.ts'
 import { pglite } from '../../storage/pglite.ts'
 import { createReadCache } from '../../storage/read-cache.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { loadedToolRow, toolUseRow } from '../../testing/suites/storage/rows.ts'
+import { sampleLoadedToolRow, sampleToolUseRow } from '../../testing/suites/storage/rows.ts'
 import { createPreferences } from '../../threads/preferences.ts'
 import { noteRemoval } from '../../users/removals.ts'
 import { createToolUsage, exampleText, type NotedUse } from './tool-usage.ts'
@@ -157,12 +157,12 @@ it('removing a toolkit deletes its learned usage, and deleting a thread its load
   await host.threads.create('ann', { id: 'one' })
   await storage.transaction(ann, async (tx) => {
     await tx.insertAll('toolUses', [
-      toolUseRow('ann', { uscoId: stored.uscoId }),
-      toolUseRow('ann', { toolUseId: 'kept' }),
+      sampleToolUseRow('ann', { uscoId: stored.uscoId }),
+      sampleToolUseRow('ann', { toolUseId: 'kept' }),
     ])
     await tx.insertAll('loadedTools', [
-      loadedToolRow('ann', { threadId: 'one' }),
-      loadedToolRow('ann', { threadId: 'two', loadedToolId: 'kept' }),
+      sampleLoadedToolRow('ann', { threadId: 'one' }),
+      sampleLoadedToolRow('ann', { threadId: 'two', loadedToolId: 'kept' }),
     ])
   })
   await host.toolkits.remove('kit', { tier: 'user', ...ann })

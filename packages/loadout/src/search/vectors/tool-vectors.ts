@@ -8,9 +8,9 @@ import { LRUCache } from 'lru-cache'
 import { APP_OWNER } from '../../schema/ids.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { sha256Hex } from '../../util/hash.ts'
-import { FIELDS, textsOf } from '../index/fields.ts'
+import { SEARCH_FIELDS, textsOf } from '../index/fields.ts'
 import type { Segment } from '../index/segment.ts'
-import type { IndexedToolkit, ScopeView, ToolkitView } from '../index/toolkits.ts'
+import type { IndexedToolkit, ScopedToolkit, ScopeView } from '../index/toolkits.ts'
 import type { Scores } from '../rank/rank.ts'
 import { bothEnds } from '../rank/truncate.ts'
 import type { SearchTool } from '../search.ts'
@@ -232,7 +232,7 @@ class EmbeddedTools implements ToolVectors {
 const messageOf = (error: unknown) => `failed (${error instanceof Error ? error.name : 'unknown'})`
 
 /** Owner of a toolkit's vectors; undefined for toolkits of a call. */
-function ownerOf({ tier }: ToolkitView, userId: string | undefined): string | undefined {
+function ownerOf({ tier }: ScopedToolkit, userId: string | undefined): string | undefined {
   if (tier === 'app') return APP_OWNER
   return tier === 'call' ? undefined : userId
 }
@@ -240,7 +240,7 @@ function ownerOf({ tier }: ToolkitView, userId: string | undefined): string | un
 /** Text of a tool for the embedder. */
 export function embeddedText(tool: SearchTool): string {
   const texts = textsOf(tool)
-  const lines = FIELDS.map((field) => texts[field]).filter((text) => text !== '')
+  const lines = SEARCH_FIELDS.map((field) => texts[field]).filter((text) => text !== '')
   return lines.join('\n').slice(0, MAX_TEXT_LENGTH).toWellFormed()
 }
 

@@ -2,12 +2,12 @@
  * Small offline word vectors: 25,000 words in 48 dimensions, and rows for character n-grams of other words. Trained on
  * tools and prompts. README.md beside the file describes the layout.
  */
-import { FIELDS, type Field } from '../index/fields.ts'
+import { SEARCH_FIELDS, type SearchField } from '../index/fields.ts'
 import { wordsOf } from '../index/words.ts'
 import { bothEndsOf } from '../rank/truncate.ts'
 
 /** Maximum words per field. */
-const MAX_WORDS: Record<Field, number> = {
+const MAX_WORDS: Record<SearchField, number> = {
   name: 10,
   description: 100,
   argumentNames: 40,
@@ -32,7 +32,7 @@ export class WordVectors {
   readonly #buckets: number
   readonly #scales: Float32Array
   readonly #rows: Int8Array
-  readonly #weights: Record<Field, number>
+  readonly #weights: Record<SearchField, number>
 
   /** Throws when the bytes are not a vector file. */
   constructor(bytes: Uint8Array) {
@@ -81,8 +81,8 @@ export class WordVectors {
   }
 
   /** Writes the unit vector of a tool into `row`. */
-  tool(fields: Record<Field, readonly Float32Array[]>, row: Float32Array): void {
-    for (const field of FIELDS) this.#add(fields[field].slice(0, MAX_WORDS[field]), row, this.#weights[field])
+  tool(fields: Record<SearchField, readonly Float32Array[]>, row: Float32Array): void {
+    for (const field of SEARCH_FIELDS) this.#add(fields[field].slice(0, MAX_WORDS[field]), row, this.#weights[field])
     normalize(row, this.dimensions)
   }
 

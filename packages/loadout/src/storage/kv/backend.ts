@@ -30,7 +30,7 @@ export interface UniqueKey {
 }
 
 /** Value of a unique key, for comparison. */
-export function keyOf(row: RowObject, fields: readonly string[]): unknown {
+export function rowKey(row: RowObject, fields: readonly string[]): unknown {
   const [first = ''] = fields
   // Most keys are one string, and there may be many of them.
   return fields.length === 1 && typeof row[first] === 'string'

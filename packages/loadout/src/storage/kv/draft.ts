@@ -7,8 +7,8 @@ import { APP_OWNER } from '../../schema/ids.ts'
 import { assertCollection, assertMay, may, ownerOf, rowOwner } from '../access.ts'
 import { checkFields, checkRow, hasNul } from '../check-row.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
-import { type Access, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction, type Update } from '../storage.ts'
-import { type Backend, keyOf, type RowObject, type Write } from './backend.ts'
+import { type Access, DEFAULT_LIST_LIMIT, type RowQuery, type Transaction, type Update } from '../storage.ts'
+import { type Backend, type RowObject, rowKey, type Write } from './backend.ts'
 
 export class Draft implements Transaction {
   readonly #writes = new Map<string, Write>()
@@ -36,7 +36,7 @@ export class Draft implements Transaction {
     return undefined
   }
 
-  async list<C extends Collection>(collection: C, query: ListQuery<C> = {}): Promise<Row<C>[]> {
+  async list<C extends Collection>(collection: C, query: RowQuery<C> = {}): Promise<Row<C>[]> {
     assertCollection(this.#access, 'read', collection)
     const { where = {}, between, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
     if (hasNul([where, after])) return []
@@ -81,10 +81,10 @@ export class Draft implements Transaction {
     const rows = index ? [] : await this.#rows(collection, owner)
     const keys = [[id], ...unique].map((fields) => ({
       fields,
-      existing: new Set(rows.map((row) => keyOf(row, fields))),
+      existing: new Set(rows.map((row) => rowKey(row, fields))),
     }))
     return (row) => {
-      const values = keys.map(({ fields }) => keyOf(row, fields))
+      const values = keys.map(({ fields }) => rowKey(row, fields))
       const taken = keys.find(
         ({ fields, existing }, at) =>
           existing.has(values[at]) || index?.(collection, owner, { fields, value: values[at] }),

@@ -1,5 +1,5 @@
 import { type Collection, specOf } from '../collections.ts'
-import { type Backend, keyOf, type RowObject } from './backend.ts'
+import { type Backend, type RowObject, rowKey } from './backend.ts'
 
 /** Rows of one owner, with an index of their unique keys. */
 interface Owned {
@@ -41,11 +41,11 @@ export function memoryBackend(): Backend {
       for (const { collection, owner, id, row } of writes) {
         const { rows, keys } = ownedBy(collection, owner)
         const before = rows.get(id)
-        if (before) for (const { fields, values } of keys) values.delete(keyOf(before, fields))
+        if (before) for (const { fields, values } of keys) values.delete(rowKey(before, fields))
         rows.delete(id)
         if (!row) continue
         rows.set(id, row)
-        for (const { fields, values } of keys) values.add(keyOf(row, fields))
+        for (const { fields, values } of keys) values.add(rowKey(row, fields))
       }
     },
     exclusive(work) {

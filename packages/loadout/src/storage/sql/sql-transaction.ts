@@ -10,7 +10,7 @@ import {
   type Access,
   type Change,
   DEFAULT_LIST_LIMIT,
-  type ListQuery,
+  type RowQuery,
   type Transaction,
   type Update,
 } from '../storage.ts'
@@ -49,7 +49,7 @@ export class SqlTransaction implements Transaction {
     return undefined
   }
 
-  async list<C extends Collection>(collection: C, query: ListQuery<C> = {}): Promise<Row<C>[]> {
+  async list<C extends Collection>(collection: C, query: RowQuery<C> = {}): Promise<Row<C>[]> {
     assertCollection(this.#access, 'read', collection)
     const { where = {}, between, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
     if (hasNul([where, after])) return []

@@ -4,7 +4,7 @@
  * roles and triggers are in `migrations/0001_tenancy.sql`, because Drizzle cannot express them.
  */
 import type { Collection } from '../collections.ts'
-import { appConfig, servers, serverVersions, tools } from './tables/market.ts'
+import { appConfigTable, servers, serverVersions, tools } from './tables/market.ts'
 import {
   audit,
   auditHeads,
@@ -27,8 +27,8 @@ import {
   approvals,
   grants,
   messages,
-  policyRules,
-  preferences,
+  policyRulesTable,
+  preferencesTable,
   threads,
 } from './tables/threads.ts'
 import { credentials, personalCatalogs, pins, signIns, userServerConfigs, userServerTools } from './tables/toolkits.ts'
@@ -39,7 +39,7 @@ export {
   accounts,
   activations,
   apiKeys,
-  appConfig,
+  appConfigTable,
   approvals,
   audit,
   auditHeads,
@@ -51,8 +51,8 @@ export {
   personalCatalogs,
   pins,
   places,
-  policyRules,
-  preferences,
+  policyRulesTable,
+  preferencesTable,
   processes,
   removedUsers,
   resultChunks,
@@ -81,19 +81,19 @@ export const TABLES = {
   servers,
   serverVersions,
   tools,
-  appConfig,
+  appConfig: appConfigTable,
   userServerConfigs,
   userServerTools,
   personalCatalogs,
   pins,
-  preferences,
+  preferences: preferencesTable,
   threads,
   messages,
   activations,
   loadedTools,
   toolUses,
   toolVectors,
-  policyRules,
+  policyRules: policyRulesTable,
   credentials,
   signIns,
   approvals,

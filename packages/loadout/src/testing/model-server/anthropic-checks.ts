@@ -88,7 +88,7 @@ function checkOwnSearches(blocks: readonly JsonObject[], index: number): void {
 
 function checkReferences(messages: readonly JsonObject[], tools: readonly JsonObject[]): void {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  for (const name of referencedIn(messages)) {
+  for (const name of referencedTools(messages)) {
     if (!REFERENCED.test(name))
       throw new ApiProblem(`tool_reference.tool_name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'`)
     const tool = byName.get(name)
@@ -99,7 +99,7 @@ function checkReferences(messages: readonly JsonObject[], tools: readonly JsonOb
 }
 
 /** Tools that a history loads. */
-export const referencedIn = (messages: readonly JsonObject[]) =>
+export const referencedTools = (messages: readonly JsonObject[]) =>
   messages.flatMap(({ content }) => objects(content).flatMap(referencesIn))
 
 function referencesIn(block: JsonObject): string[] {

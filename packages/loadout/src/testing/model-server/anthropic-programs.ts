@@ -35,12 +35,12 @@ const isProgramCall = ({ type, caller }: JsonObject) =>
   type === 'tool_use' && isObject(caller) && VERSION.test(String(caller.type))
 
 /** Visible tools that this caller may call: the model, or a code execution version. */
-export const callableBy = (caller: string, { tools }: ModelRequest, visible: ReadonlySet<string>) => {
+export const anthropicCallableBy = (caller: string, { tools }: ModelRequest, visible: ReadonlySet<string>) => {
   const names = tools.filter((tool) => callersOf(tool).includes(caller)).map(({ name }) => String(name))
   return new Set(names.filter((name) => visible.has(name)))
 }
 
-export function checkPrograms(request: ModelRequest, memory: AnthropicMemory): void {
+export function checkAnthropicPrograms(request: ModelRequest, memory: AnthropicMemory): void {
   checkCallers(request)
   checkContainer(request, memory)
   request.history.forEach((message, index) => {
@@ -130,7 +130,7 @@ export function programBlocks(turn: ModelTurn, { request, visible, newId, memory
       const input = { code: program.code }
       calling.push({ type: 'server_tool_use', id, name: 'code_execution', input, caller: { type: 'direct' } })
     }
-    assertVisible(program.calls, callableBy(version, request, visible))
+    assertVisible(program.calls, anthropicCallableBy(version, request, visible))
     for (const call of program.calls ?? [])
       calling.push(callBlock(call, { newId, memory, caller: { type: version, tool_id: id } }))
     const result = resultBlock(id, program)

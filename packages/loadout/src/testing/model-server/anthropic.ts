@@ -1,12 +1,12 @@
 /** Anthropic Messages: a scripted turn as a message and as stream events. */
 import type { JsonObject } from '../../schema/json.ts'
-import { checkAnthropic, referencedIn, searchToolsOf } from './anthropic-checks.ts'
+import { checkAnthropic, referencedTools, searchToolsOf } from './anthropic-checks.ts'
 import {
   type AnthropicContext,
   type AnthropicMemory,
-  callableBy,
+  anthropicCallableBy,
   callBlock,
-  checkPrograms,
+  checkAnthropicPrograms,
   programBlocks,
 } from './anthropic-programs.ts'
 import {
@@ -19,7 +19,7 @@ import {
   pieces,
   type ScriptedSearch,
   type StreamEvent,
-  usageOf,
+  scriptedUsage,
 } from './script.ts'
 
 const DIRECT = { type: 'direct' }
@@ -29,7 +29,7 @@ export function anthropicForm(newId: NewId): ApiForm {
   return {
     check(request) {
       checkAnthropic(request)
-      checkPrograms(request, memory)
+      checkAnthropicPrograms(request, memory)
     },
     answer: (turn, request) => messageOf(turn, { request, newId, memory }),
     events: (answer) => eventsOf(answer),
@@ -45,8 +45,8 @@ function messageOf(turn: ModelTurn, context: Omit<AnthropicContext, 'visible'>):
   const { request, newId, memory } = context
   const found = (turn.searches ?? []).flatMap((search) => search.found ?? [])
   const undeferred = request.toolNames.filter((name) => !request.deferredNames.includes(name))
-  const visible = new Set([...undeferred, ...referencedIn(request.history), ...found])
-  assertVisible(turn.calls, callableBy('direct', request, visible))
+  const visible = new Set([...undeferred, ...referencedTools(request.history), ...found])
+  assertVisible(turn.calls, anthropicCallableBy('direct', request, visible))
   const programs = programBlocks(turn, { ...context, visible })
   const content = [
     ...(turn.searches ?? []).flatMap((search) => searchBlocks(search, request, newId)),
@@ -56,7 +56,7 @@ function messageOf(turn: ModelTurn, context: Omit<AnthropicContext, 'visible'>):
     ...programs.calling,
     ...(turn.calls ?? []).map((call) => callBlock(call, { newId, memory, caller: DIRECT })),
   ]
-  const usage = usageOf(turn, request)
+  const usage = scriptedUsage(turn, request)
   const waits = content.some((block) => block.type === 'tool_use')
   return {
     id: newId('msg'),

@@ -12,7 +12,7 @@ import {
   objects,
   pieces,
   type StreamEvent,
-  usageOf,
+  scriptedUsage,
 } from './script.ts'
 
 export function chatForm(newId: NewId): ApiForm {
@@ -87,7 +87,7 @@ function completionOf(turn: ModelTurn, request: ModelRequest, newId: NewId): Jso
     ...(tool_calls.length > 0 ? { tool_calls } : {}),
   }
   const finish_reason = turn.stop ?? (tool_calls.length > 0 ? 'tool_calls' : 'stop')
-  const usage = usageOf(turn, request)
+  const usage = scriptedUsage(turn, request)
   return {
     id: newId('chatcmpl'),
     object: 'chat.completion',

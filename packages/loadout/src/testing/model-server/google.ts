@@ -11,7 +11,7 @@ import {
   objects,
   pieces,
   type StreamEvent,
-  usageOf,
+  scriptedUsage,
 } from './script.ts'
 
 export const GOOGLE_PATH = /^\/v1beta\/models\/([\w.-]+):(generateContent|streamGenerateContent)$/
@@ -118,7 +118,7 @@ function answerOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonObj
     ...(index === 0 ? { thoughtSignature: btoa(newId('thought')) } : {}),
   }))
   const parts = [...(turn.text === undefined ? [] : [{ text: turn.text }]), ...calls]
-  const { input, output } = usageOf(turn, request)
+  const { input, output } = scriptedUsage(turn, request)
   return {
     candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: turn.stop ?? 'STOP' }],
     usageMetadata: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },

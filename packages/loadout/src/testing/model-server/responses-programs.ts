@@ -27,7 +27,7 @@ const isOn = (tools: readonly JsonObject[]) => tools.some(({ type }) => type ===
 const isProgram = (caller: unknown): caller is JsonObject => isObject(caller) && caller.type === 'program'
 
 /** Visible tools that this caller may call, from the request and from search outputs. */
-export const callableBy = (
+export const responsesCallableBy = (
   caller: 'direct' | 'programmatic',
   { tools, history }: ModelRequest,
   visible: ReadonlySet<string>,
@@ -38,7 +38,7 @@ export const callableBy = (
   return new Set(names.filter((name) => visible.has(name)))
 }
 
-export function checkPrograms({ tools, history }: ModelRequest, memory: ResponsesMemory): void {
+export function checkResponsesPrograms({ tools, history }: ModelRequest, memory: ResponsesMemory): void {
   if (!isOn(tools) && functionsIn(tools).some((tool) => callersOf(tool).includes('programmatic')))
     throw new ApiProblem(
       "'allowed_callers' with 'programmatic' needs the 'programmatic_tool_calling' tool in 'tools'.",
@@ -129,7 +129,7 @@ export function programItems(turn: ModelTurn, { request, visible, newId, memory,
       memory.programs.set(call_id, program)
       calling.push(program)
     }
-    assertVisible(calls, callableBy('programmatic', request, visible))
+    assertVisible(calls, responsesCallableBy('programmatic', request, visible))
     const caller = { type: 'program', caller_id: call_id }
     for (const call of calls) {
       const item = callItem({ caller, ...call })

@@ -1,7 +1,12 @@
 /** OpenAI Responses: a scripted turn as a response and as stream events. Items are stored for later requests. */
 import type { JsonObject } from '../../schema/json.ts'
 import { checkResponses, functionsIn, loadedIn, namespaceOf } from './responses-checks.ts'
-import { callableBy, checkPrograms, programItems, type ResponsesMemory } from './responses-programs.ts'
+import {
+  checkResponsesPrograms,
+  programItems,
+  type ResponsesMemory,
+  responsesCallableBy,
+} from './responses-programs.ts'
 import {
   type ApiForm,
   ApiProblem,
@@ -14,7 +19,7 @@ import {
   type ScriptedCall,
   type ScriptedSearch,
   type StreamEvent,
-  usageOf,
+  scriptedUsage,
 } from './script.ts'
 
 /** Stored state, unless `store` is false: items by id, and the history of each response. */
@@ -34,7 +39,7 @@ export function responsesForm(newId: NewId): ApiForm {
     recall: (request) => recall(memory, request),
     check(request) {
       checkResponses(request)
-      checkPrograms(request, memory)
+      checkResponsesPrograms(request, memory)
     },
     answer(turn, request) {
       const response = responseOf(turn, request, { newId, memory })
@@ -83,7 +88,7 @@ function responseOf(
   const found = searches.flatMap((search) => search.found ?? [])
   const upfront = functionsIn(request.tools).filter((tool) => tool.defer_loading !== true)
   const visible = new Set([...upfront.map(({ name }) => String(name)), ...loadedIn(request.history), ...found])
-  assertVisible(calls, callableBy('direct', request, visible))
+  assertVisible(calls, responsesCallableBy('direct', request, visible))
   const items = (call: ScriptedCall) => callItem(call, request, newId)
   const programs = programItems(turn, { request, visible, newId, memory, callItem: items })
   const output: JsonObject[] = [
@@ -94,7 +99,7 @@ function responseOf(
     ...programs.calling,
     ...calls.map(items),
   ]
-  const usage = usageOf(turn, request)
+  const usage = scriptedUsage(turn, request)
   return {
     id: newId('resp'),
     object: 'response',

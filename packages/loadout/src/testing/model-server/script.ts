@@ -131,7 +131,7 @@ export const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ?
 /** Splits a text into stream pieces. */
 export const pieces = (text: string): string[] => text.match(/[\s\S]{1,12}/g) ?? ['']
 
-export const usageOf = (turn: ModelTurn, request: ModelRequest) =>
+export const scriptedUsage = (turn: ModelTurn, request: ModelRequest) =>
   turn.usage ?? {
     input: Math.ceil(JSON.stringify(request.body).length / 4),
     output: Math.max(1, Math.ceil(JSON.stringify(turn).length / 4)),

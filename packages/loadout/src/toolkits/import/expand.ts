@@ -6,7 +6,7 @@ import type { FieldError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { PLACEHOLDER } from '../secrets/url-secrets.ts'
 import { type DetectedInput, inputName, mapTexts, type TextLocation } from './inputs.ts'
-import { type Part, readTemplate, type Variable } from './variables.ts'
+import { readVariables, type TemplatePart, type Variable } from './variables.ts'
 
 export interface Expanded {
   record: JsonObject
@@ -58,7 +58,7 @@ class Expander {
 
   text(text: string, location: TextLocation): string {
     if (this.#length > MAX_CHARACTERS) return text
-    const { parts, unclosed } = readTemplate(text)
+    const { parts, unclosed } = readVariables(text)
     if (unclosed && this.warnings.length < MAX_REPORTED)
       this.warnings.push(`"${location.path}" holds a "\${" that is not closed; it stays as it is`)
     const plain = this.#join(parts, location, false)
@@ -68,7 +68,7 @@ class Expander {
     return location.field === 'url' && hostOf(hidden) !== hostOf(plain) ? plain : hidden
   }
 
-  #join(parts: readonly Part[], location: TextLocation, hide: boolean): string {
+  #join(parts: readonly TemplatePart[], location: TextLocation, hide: boolean): string {
     let text = ''
     for (const part of parts) {
       const piece = typeof part === 'string' ? part : this.#value(part, location, hide)

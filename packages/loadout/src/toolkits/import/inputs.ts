@@ -8,7 +8,7 @@ import { WRAPPERS } from '../../schema/read/field-aliases.ts'
 import type { ImportInput } from '../../schema/records/import-report.ts'
 import { isObject } from '../../util/is-object.ts'
 import { isSecretName, looksSecret } from '../secrets/looks-secret.ts'
-import { readTemplate, type Variable, variablesIn } from './variables.ts'
+import { readVariables, type Variable, variablesIn } from './variables.ts'
 
 /** Location of a text in a record. */
 export interface TextLocation {
@@ -46,7 +46,7 @@ function mapAll(value: unknown, location: TextLocation, map: MapText): unknown {
 }
 
 /** Declaration of an input (VS Code: `inputs`). */
-export interface Declared {
+export interface DeclaredInput {
   description?: string
   default?: string
   password: boolean
@@ -59,8 +59,8 @@ const MAX_OPTIONS = 20
 const MAX_OPTION_LENGTH = 50
 const MAX_REPORTED_LENGTH = 300
 
-export function readDeclared(inputs: unknown): { declared: Map<string, Declared>; warnings: string[] } {
-  const declared = new Map<string, Declared>()
+export function readDeclared(inputs: unknown): { declared: Map<string, DeclaredInput>; warnings: string[] } {
+  const declared = new Map<string, DeclaredInput>()
   const warnings: string[] = []
   for (const input of Array.isArray(inputs) ? inputs.slice(0, MAX_DECLARED) : []) {
     if (!isObject(input) || typeof input.id !== 'string') continue
@@ -102,11 +102,11 @@ const MAX_PATH_LENGTH = 300
 /** Inputs of one entry, by name. */
 export function findInputs(
   record: JsonObject,
-  { entry, declared }: { entry: string; declared: ReadonlyMap<string, Declared> },
+  { entry, declared }: { entry: string; declared: ReadonlyMap<string, DeclaredInput> },
 ): Map<string, DetectedInput> {
   const inputs = new Map<string, DetectedInput>()
   mapTexts(record, (text, location) => {
-    for (const variable of variablesIn(readTemplate(text).parts)) {
+    for (const variable of variablesIn(readVariables(text).parts)) {
       const name = inputName(variable, entry)
       if (name === undefined) continue
       const declaration = variable.isSecretRef ? undefined : declared.get(name)

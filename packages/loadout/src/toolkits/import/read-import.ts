@@ -8,7 +8,7 @@ import { type ReadToolkit, readToolkit } from '../../schema/read/read-toolkit.ts
 import { type ImportInput, MAX_ENTRIES } from '../../schema/records/import-report.ts'
 import { takeSecrets } from '../secrets/secrets.ts'
 import { type Expanded, expandRecord } from './expand.ts'
-import { type Declared, type DetectedInput, findInputs, readDeclared, toImportInput } from './inputs.ts'
+import { type DeclaredInput, type DetectedInput, findInputs, readDeclared, toImportInput } from './inputs.ts'
 import { normalizeEntry } from './quirks.ts'
 import { findServers } from './shapes.ts'
 
@@ -73,7 +73,7 @@ interface Draft {
   problem?: HostError
 }
 
-function draftOf(name: string, value: unknown, declared: ReadonlyMap<string, Declared>): Draft {
+function draftOf(name: string, value: unknown, declared: ReadonlyMap<string, DeclaredInput>): Draft {
   try {
     const { record, warnings } = normalizeEntry(name, value)
     return { name, record, inputs: findInputs(record, { entry: name, declared }), warnings }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readTemplate, variablesIn } from './variables.ts'
+import { readVariables, variablesIn } from './variables.ts'
 
-const names = (text: string) => [...variablesIn(readTemplate(text).parts)].map((variable) => variable.name)
+const names = (text: string) => [...variablesIn(readVariables(text).parts)].map((variable) => variable.name)
 
 describe('variables in a text', () => {
   it('are read in the spellings of all supported apps', () => {
@@ -17,18 +17,18 @@ describe('variables in a text', () => {
   })
 
   it('can have a default that contains other variables', () => {
-    const [variable] = readTemplate('${BASE:-https://a.example/${ID:-7}}/x').parts
+    const [variable] = readVariables('${BASE:-https://a.example/${ID:-7}}/x').parts
     expect(variable).toMatchObject({ name: 'BASE', fallback: ['https://a.example/', { name: 'ID', fallback: ['7'] }] })
-    expect(readTemplate('${A:-}').parts).toMatchObject([{ name: 'A', fallback: [] }])
-    expect(readTemplate('${A:-{"b":1}}').parts).toMatchObject([{ name: 'A', fallback: ['{"b":1'] }, '}'])
+    expect(readVariables('${A:-}').parts).toMatchObject([{ name: 'A', fallback: [] }])
+    expect(readVariables('${A:-{"b":1}}').parts).toMatchObject([{ name: 'A', fallback: ['{"b":1'] }, '}'])
   })
 
   it('stay as text when unclosed, and variables inside are read', () => {
-    expect(readTemplate('x ${ y ${A} z')).toMatchObject({
+    expect(readVariables('x ${ y ${A} z')).toMatchObject({
       unclosed: true,
       parts: ['x ', '${', ' y ', { name: 'A' }, ' z'],
     })
-    expect(readTemplate('${').parts).toEqual(['${'])
+    expect(readVariables('${').parts).toEqual(['${'])
   })
 
   it('have no name when the name is empty or invalid', () => {
@@ -39,6 +39,6 @@ describe('variables in a text', () => {
 
   it('stay few in a long hostile text', () => {
     for (const text of ['${'.repeat(500_000), '${a:-'.repeat(200_000) + '}'.repeat(200_000), '}'.repeat(1_000_000)])
-      expect([...variablesIn(readTemplate(text).parts)].length).toBeLessThan(10)
+      expect([...variablesIn(readVariables(text).parts)].length).toBeLessThan(10)
   })
 })

@@ -10,26 +10,26 @@ export interface Variable {
   name: string | undefined
   /** `${secret:…}`, the placeholder of a stored secret of an unknown owner. */
   isSecretRef: boolean
-  fallback: Part[] | undefined
+  fallback: TemplatePart[] | undefined
 }
 
-export type Part = string | Variable
+export type TemplatePart = string | Variable
 
-export interface Template {
-  parts: Part[]
+export interface VariableTemplate {
+  parts: TemplatePart[]
   /** Whether a `${` is unclosed; it stays as text. */
   unclosed: boolean
 }
 
 interface Frame {
   from: number
-  parts: Part[]
+  parts: TemplatePart[]
 }
 
 const MAX_DEPTH = 8
 const MAX_NAME_LENGTH = 200
 
-export function readTemplate(text: string): Template {
+export function readVariables(text: string): VariableTemplate {
   const root: Frame = { from: 0, parts: [] }
   const open: Frame[] = []
   let at = 0
@@ -50,7 +50,7 @@ export function readTemplate(text: string): Template {
   return { parts: root.parts, unclosed }
 }
 
-function add(frame: Frame, ...parts: Part[]): void {
+function add(frame: Frame, ...parts: TemplatePart[]): void {
   for (const part of parts) if (part !== '') frame.parts.push(part)
 }
 
@@ -58,7 +58,7 @@ const KINDS = /^(env|input|secret):/
 // Aliases of one variable.
 const SPELLINGS: Record<string, string> = { '/': 'pathSeparator' }
 
-function variableOf(raw: string, parts: readonly Part[], depth: number): Variable {
+function variableOf(raw: string, parts: readonly TemplatePart[], depth: number): Variable {
   const [first = '', ...rest] = parts
   const text = typeof first === 'string' ? first : ''
   const divider = text.indexOf(':-')
@@ -78,7 +78,7 @@ function variableOf(raw: string, parts: readonly Part[], depth: number): Variabl
 }
 
 /** Yields every variable of a template, including those in defaults of others. */
-export function* variablesIn(parts: readonly Part[]): Generator<Variable> {
+export function* variablesIn(parts: readonly TemplatePart[]): Generator<Variable> {
   for (const part of parts) {
     if (typeof part === 'string') continue
     yield part

@@ -1,5 +1,5 @@
 /** Assigns readable, unique names to the secrets of toolkits: `GITHUB_TOKEN`, `LINEAR_AUTHORIZATION`, `DB_PASSWORD`. */
-import { readTemplate, variablesIn } from '../import/variables.ts'
+import { readVariables, variablesIn } from '../import/variables.ts'
 import type { StoredToolkit } from '../stored-toolkit.ts'
 import { PLACEHOLDER } from './url-secrets.ts'
 
@@ -104,7 +104,7 @@ function toEnvName(text: string): string {
 
 const literalNames = ({ toolkit }: StoredToolkit) =>
   [...textsOf(toolkit.server)].flatMap(({ text }) =>
-    [...variablesIn(readTemplate(text).parts)].flatMap(({ name, isSecretRef }) =>
+    [...variablesIn(readVariables(text).parts)].flatMap(({ name, isSecretRef }) =>
       name === undefined || isSecretRef ? [] : [name],
     ),
   )

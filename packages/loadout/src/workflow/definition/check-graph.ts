@@ -3,7 +3,7 @@
 import type { FieldError } from '../../errors.ts'
 import type { Json } from '../../schema/json.ts'
 import { evaluateStatic } from '../expressions/evaluate-static.ts'
-import { isList, kindOf } from '../expressions/functions.ts'
+import { isList, typeOfValue } from '../expressions/functions.ts'
 import type { Template } from '../expressions/template.ts'
 import { childNodes, cycleProblem, edgesOf, findCycles, type PlannedNode } from './plan.ts'
 import { addProblems } from './problems.ts'
@@ -148,13 +148,13 @@ export function fieldProblems({ node, texts, index }: PlannedNode): FieldError[]
   if (type === 'map') {
     if (TAKEN.includes(node.as)) report('as', `'${node.as}' is a name of its own; choose another`)
     const over = fixed(texts.over)
-    if (over !== undefined && !isList(over)) report('over', `must be a list, and is always ${kindOf(over)}`)
+    if (over !== undefined && !isList(over)) report('over', `must be a list, and is always ${typeOfValue(over)}`)
     if (node.timeoutMs !== undefined) report('timeoutMs', `a map has none; give it to the node '${node.node}'`)
   }
   if (type === 'branch') {
     const when = fixed(texts.when)
     if (when !== undefined && typeof when !== 'boolean')
-      report('when', `must be true or false, and is always ${kindOf(when)}`)
+      report('when', `must be true or false, and is always ${typeOfValue(when)}`)
   }
   if (type === 'branch' || type === 'approval')
     for (const field of ['timeoutMs', 'retry'] as const)

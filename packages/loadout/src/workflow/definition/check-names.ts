@@ -34,7 +34,7 @@ export function scopeOf(context: NameContext, id: string): Set<string> {
   return names
 }
 
-export interface Named {
+export interface NamedNode {
   template: Template
   /** Path of the template in the definition. */
   at: string
@@ -43,7 +43,10 @@ export interface Named {
   isErrorValue?: boolean
 }
 
-export function* checkNames(context: NameContext, { template, at, id, isErrorValue }: Named): Generator<FieldError> {
+export function* checkNames(
+  context: NameContext,
+  { template, at, id, isErrorValue }: NamedNode,
+): Generator<FieldError> {
   const scope = id === undefined ? new Set<string>() : scopeOf(context, id)
   if (isErrorValue) scope.add('error')
   const where = id === undefined ? '' : `in node '${id}': `

@@ -6,15 +6,15 @@
  * - All numbers are JSON numbers, so `1 / 2` is 0.5. There is no regex matching, because its time is unbounded.
  */
 import type { Json, JsonObject } from '../../schema/json.ts'
-import { type Expression, LOOPS, type Node } from './expression.ts'
+import { type Expression, type ExpressionNode, LOOPS } from './expression.ts'
 import { ExpressionFault } from './expression-error.ts'
-import { FUNCTIONS, isList, isMap, kindOf, METHODS, noFunction, same } from './functions.ts'
-import { type EvaluationLimits, Meter } from './meter.ts'
+import { EXPRESSION_FUNCTIONS, isList, isMap, isSameValue, METHODS, noFunction, typeOfValue } from './functions.ts'
+import { type EvaluationLimits, ExpressionMeter } from './meter.ts'
 
 export type Values = Readonly<Record<string, Json>>
 
-export function evaluate({ root }: Expression, values: Values, limits?: EvaluationLimits | Meter): Json {
-  const meter = limits instanceof Meter ? limits : new Meter(limits)
+export function evaluate({ root }: Expression, values: Values, limits?: EvaluationLimits | ExpressionMeter): Json {
+  const meter = limits instanceof ExpressionMeter ? limits : new ExpressionMeter(limits)
   try {
     return read(root, { values, meter }) ?? null
   } catch (error) {
@@ -26,10 +26,10 @@ export function evaluate({ root }: Expression, values: Values, limits?: Evaluati
 
 interface EvaluationContext {
   values: Values
-  meter: Meter
+  meter: ExpressionMeter
 }
 
-function read(node: Node, context: EvaluationContext): Json {
+function read(node: ExpressionNode, context: EvaluationContext): Json {
   context.meter.pay(1)
   try {
     return step(node, context)
@@ -38,7 +38,7 @@ function read(node: Node, context: EvaluationContext): Json {
   }
 }
 
-function step(node: Node, context: EvaluationContext): Json {
+function step(node: ExpressionNode, context: EvaluationContext): Json {
   const { op } = node
   switch (op) {
     case 'value':
@@ -96,7 +96,7 @@ function member(value: Json, key: Json, isOptional: boolean): Json {
     throw new ExpressionFault(`There is no item ${key}: the list has ${value.length}`)
   }
   if (!isMap(value))
-    throw new ExpressionFault(`${JSON.stringify(key)?.slice(0, 60)} cannot be read of ${kindOf(value)}`)
+    throw new ExpressionFault(`${JSON.stringify(key)?.slice(0, 60)} cannot be read of ${typeOfValue(value)}`)
   const name = typeof key === 'number' ? String(key) : key
   if (typeof name !== 'string') throw new ExpressionFault('An object is read by a text')
   if (Object.hasOwn(value, name)) return value[name]
@@ -108,7 +108,10 @@ function member(value: Json, key: Json, isOptional: boolean): Json {
   )
 }
 
-function object(entries: ReadonlyArray<readonly [Node, Node]>, context: EvaluationContext): JsonObject {
+function object(
+  entries: ReadonlyArray<readonly [ExpressionNode, ExpressionNode]>,
+  context: EvaluationContext,
+): JsonObject {
   const result: JsonObject = {}
   for (const [keyNode, valueNode] of entries) {
     const key = read(keyNode, context)
@@ -119,10 +122,10 @@ function object(entries: ReadonlyArray<readonly [Node, Node]>, context: Evaluati
   return result
 }
 
-function call([name, args]: readonly [string, readonly Node[]], context: EvaluationContext): Json {
+function call([name, args]: readonly [string, readonly ExpressionNode[]], context: EvaluationContext): Json {
   if (name === 'has') return has(args, context)
-  const fn = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
-  if (!fn?.takes.includes(args.length)) throw new ExpressionFault(noFunction(name, args.length, FUNCTIONS))
+  const fn = Object.hasOwn(EXPRESSION_FUNCTIONS, name) ? EXPRESSION_FUNCTIONS[name] : undefined
+  if (!fn?.takes.includes(args.length)) throw new ExpressionFault(noFunction(name, args.length, EXPRESSION_FUNCTIONS))
   return fn.call(
     args.map((inner) => read(inner, context)),
     context.meter,
@@ -130,7 +133,7 @@ function call([name, args]: readonly [string, readonly Node[]], context: Evaluat
 }
 
 /** Tests whether a field exists; its object must exist. */
-function has([field]: readonly Node[], context: EvaluationContext): boolean {
+function has([field]: readonly ExpressionNode[], context: EvaluationContext): boolean {
   if (field?.op !== '.' && field?.op !== '[]') throw new ExpressionFault('has() takes a field: has(input.name)')
   const value = read(field.args[0], context)
   const key = field.op === '.' ? field.args[1] : read(field.args[1], context)
@@ -138,7 +141,10 @@ function has([field]: readonly Node[], context: EvaluationContext): boolean {
   return isMap(value) && typeof key === 'string' && Object.hasOwn(value, key) && (value[key] ?? null) !== null
 }
 
-function method([name, receiver, args]: readonly [string, Node, readonly Node[]], context: EvaluationContext): Json {
+function method(
+  [name, receiver, args]: readonly [string, ExpressionNode, readonly ExpressionNode[]],
+  context: EvaluationContext,
+): Json {
   if (LOOPS.has(name)) return loop(name, { items: read(receiver, context), args, context })
   const fn = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
   if (!fn?.takes.includes(args.length)) throw new ExpressionFault(noFunction(name, args.length, METHODS))
@@ -147,17 +153,17 @@ function method([name, receiver, args]: readonly [string, Node, readonly Node[]]
 
 interface Loop {
   items: Json
-  args: readonly Node[]
+  args: readonly ExpressionNode[]
   context: EvaluationContext
 }
 
 function loop(name: string, { items, args, context }: Loop): Json {
   const list = isMap(items) ? [...context.meter.namesOf(items)] : items
-  if (!isList(list)) throw new ExpressionFault(`'${name}' goes over a list, and got ${kindOf(items)}`)
+  if (!isList(list)) throw new ExpressionFault(`'${name}' goes over a list, and got ${typeOfValue(items)}`)
   const [item, first, second] = args
   if (item?.op !== 'id' || !first || (second && name !== 'map'))
     throw new ExpressionFault(`'${name}' takes a name and an expression: list.${name}(x, …)`)
-  const each = (node: Node, value: Json) =>
+  const each = (node: ExpressionNode, value: Json) =>
     read(node, { ...context, values: { ...context.values, [item.args]: value } })
   const isMatch = (value: Json) => truth(each(first, value))
   // Each item copies the variables, which costs steps.
@@ -172,17 +178,17 @@ function loop(name: string, { items, args, context }: Loop): Json {
 
 function truth(value: Json): boolean {
   if (typeof value === 'boolean') return value
-  throw new ExpressionFault(`Must be true or false, and is ${kindOf(value)}`)
+  throw new ExpressionFault(`Must be true or false, and is ${typeOfValue(value)}`)
 }
 
 function number(value: Json): number {
   if (typeof value === 'number') return value
-  throw new ExpressionFault(`Must be a number, and is ${kindOf(value)}`)
+  throw new ExpressionFault(`Must be a number, and is ${typeOfValue(value)}`)
 }
 
-function binary({ op, meter }: { op: string; meter: Meter }, a: Json, b: Json): Json {
-  if (op === '==') return same(a, b, meter)
-  if (op === '!=') return !same(a, b, meter)
+function binary({ op, meter }: { op: string; meter: ExpressionMeter }, a: Json, b: Json): Json {
+  if (op === '==') return isSameValue(a, b, meter)
+  if (op === '!=') return !isSameValue(a, b, meter)
   if (op === 'in') return isIn(a, b, meter)
   if (op === '+') return sum(a, b, meter)
   if (op === '<' || op === '<=' || op === '>' || op === '>=') return compare({ op, meter }, a, b)
@@ -198,13 +204,13 @@ function calculate(op: string, left: number, right: number): number {
   return op === '/' ? left / right : left % right
 }
 
-function isIn(a: Json, b: Json, meter: Meter): boolean {
-  if (isList(b)) return b.some((item) => same(item, a, meter))
+function isIn(a: Json, b: Json, meter: ExpressionMeter): boolean {
+  if (isList(b)) return b.some((item) => isSameValue(item, a, meter))
   if (isMap(b)) return typeof a === 'string' && Object.hasOwn(b, a)
-  throw new ExpressionFault(`'in' looks into a list or an object, and got ${kindOf(b)}`)
+  throw new ExpressionFault(`'in' looks into a list or an object, and got ${typeOfValue(b)}`)
 }
 
-function sum(a: Json, b: Json, meter: Meter): Json {
+function sum(a: Json, b: Json, meter: ExpressionMeter): Json {
   if (typeof a === 'number' && typeof b === 'number') {
     if (Number.isFinite(a + b)) return a + b
     throw new ExpressionFault('It gives no number')
@@ -218,14 +224,16 @@ function sum(a: Json, b: Json, meter: Meter): Json {
     return [...a, ...b]
   }
   throw new ExpressionFault(
-    `'+' takes two numbers, two texts or two lists, and got ${kindOf(a)} and ${kindOf(b)}; string(x) makes a text`,
+    `'+' takes two numbers, two texts or two lists, and got ${typeOfValue(a)} and ${typeOfValue(b)}; string(x) makes a text`,
   )
 }
 
-function compare({ op, meter }: { op: string; meter: Meter }, a: Json, b: Json): boolean {
+function compare({ op, meter }: { op: string; meter: ExpressionMeter }, a: Json, b: Json): boolean {
   const isPair = (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string')
   if (!isPair)
-    throw new ExpressionFault(`'${op}' compares two numbers or two texts, and got ${kindOf(a)} and ${kindOf(b)}`)
+    throw new ExpressionFault(
+      `'${op}' compares two numbers or two texts, and got ${typeOfValue(a)} and ${typeOfValue(b)}`,
+    )
   const left = a as string
   const right = b as string
   if (typeof a === 'string') meter.scan(Math.min(left.length, right.length))

@@ -4,13 +4,13 @@
  */
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
 import { ExpressionFault } from './expression-error.ts'
-import { FUNCTIONS, METHODS, noFunction } from './functions.ts'
+import { EXPRESSION_FUNCTIONS, METHODS, noFunction } from './functions.ts'
 
-export type Node = ASTNode
+export type ExpressionNode = ASTNode
 
 export interface Expression {
   text: string
-  root: Node
+  root: ExpressionNode
   /** Free variables with their static paths, such as `['nodes', 'fetch', 'output']`. */
   names: readonly NamedPath[]
 }
@@ -52,7 +52,7 @@ export function createReader(maxCharacters = Number.POSITIVE_INFINITY): (text: s
   }
 }
 
-function parseText(environment: Environment, text: string): Node {
+function parseText(environment: Environment, text: string): ExpressionNode {
   try {
     return environment.parse(text).ast
   } catch (error) {
@@ -70,7 +70,7 @@ interface CollectContext {
   depth: number
 }
 
-function collect(node: Node, parent: CollectContext): void {
+function collect(node: ExpressionNode, parent: CollectContext): void {
   const context = { ...parent, depth: parent.depth + 1 }
   if (context.depth > MAX_DEPTH) throw new ExpressionFault('is nested too deeply', node.start)
   const path = pathOf(node)
@@ -85,18 +85,18 @@ function collect(node: Node, parent: CollectContext): void {
 }
 
 /** Throws unless the function exists with this number of arguments. */
-function assertCallable(node: Node): void {
+function assertCallable(node: ExpressionNode): void {
   if (node.op !== 'call' && node.op !== 'rcall') return
   const isMethod = node.op === 'rcall'
   const name = node.args[0]
   const count = node.op === 'rcall' ? node.args[2].length : node.args[1].length
   if (isMethod ? LOOPS.has(name) : name === 'has') return
-  const table = isMethod ? METHODS : FUNCTIONS
+  const table = isMethod ? METHODS : EXPRESSION_FUNCTIONS
   const fn = Object.hasOwn(table, name) ? table[name] : undefined
   if (!fn?.takes.includes(count)) throw new ExpressionFault(noFunction(name, count, table), node.start)
 }
 
-function collectLoop([, list, args]: [string, Node, Node[]], context: CollectContext): void {
+function collectLoop([, list, args]: [string, ExpressionNode, ExpressionNode[]], context: CollectContext): void {
   collect(list, context)
   const [item, ...rest] = args
   const bound = item?.op === 'id' ? new Set([...context.bound, item.args]) : context.bound
@@ -104,11 +104,11 @@ function collectLoop([, list, args]: [string, Node, Node[]], context: CollectCon
 }
 
 /** Static path of `a.b["c"]`; undefined if it does not start with a variable. */
-function pathOf(node: Node): (NamedPath & { inside: Node[] }) | undefined {
+function pathOf(node: ExpressionNode): (NamedPath & { inside: ExpressionNode[] }) | undefined {
   const path: string[] = []
-  const inside: Node[] = []
+  const inside: ExpressionNode[] = []
   let isOpen = false
-  let current: Node = node
+  let current: ExpressionNode = node
   while (current.op !== 'id') {
     if (current.op === '.' || current.op === '.?') path.unshift(current.args[1])
     else if (current.op === '[]' || current.op === '[?]') {
@@ -126,12 +126,12 @@ function pathOf(node: Node): (NamedPath & { inside: Node[] }) | undefined {
   return { path: [current.args, ...path], at: current.start, isOpen, inside }
 }
 
-function childrenOf({ op, args }: Node): readonly Node[] {
+function childrenOf({ op, args }: ExpressionNode): readonly ExpressionNode[] {
   if (op === 'value' || op === 'id') return []
   if (op === '!_' || op === '-_') return [args]
   if (op === 'call') return args[1]
   if (op === 'rcall') return [args[1], ...args[2]]
   if (op === 'map') return args.flat()
   if (op === '.' || op === '.?') return [args[0]]
-  return args as readonly Node[]
+  return args as readonly ExpressionNode[]
 }

@@ -4,9 +4,9 @@
 
 import { canonicalJson, type Json, type JsonObject } from '../../schema/json.ts'
 import { ExpressionFault } from './expression-error.ts'
-import type { Meter } from './meter.ts'
+import type { ExpressionMeter } from './meter.ts'
 
-type Call = (args: readonly Json[], meter: Meter) => Json
+type Call = (args: readonly Json[], meter: ExpressionMeter) => Json
 
 const MAX_JSON = 1_000_000
 
@@ -15,13 +15,13 @@ export const isMap = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Type name of a value for error messages. */
-export function kindOf(value: Json): string {
+export function typeOfValue(value: Json): string {
   if (value === null || value === undefined) return 'null'
   if (isList(value)) return 'a list'
   return { string: 'a text', number: 'a number', boolean: 'a boolean' }[typeof value as string] ?? 'an object'
 }
 
-const expected = (what: string, got: Json) => new ExpressionFault(`expects ${what}, and got ${kindOf(got)}`)
+const expected = (what: string, got: Json) => new ExpressionFault(`expects ${what}, and got ${typeOfValue(got)}`)
 
 function text(value: Json): string {
   if (typeof value !== 'string') throw expected('a text', value)
@@ -41,12 +41,12 @@ function whole(value: Json): number {
 }
 
 /** Charges the meter for a created text. */
-const metered = (value: string, meter: Meter): string => {
+const metered = (value: string, meter: ExpressionMeter): string => {
   meter.text(value.length)
   return value
 }
 
-function sizeOf(value: Json, meter: Meter): number {
+function sizeOf(value: Json, meter: ExpressionMeter): number {
   if (typeof value === 'string') return value.length
   if (isList(value)) return value.length
   if (isMap(value)) return meter.namesOf(value).length
@@ -54,7 +54,7 @@ function sizeOf(value: Json, meter: Meter): number {
 }
 
 /** Converts a value to text: strings unchanged, the rest as JSON. */
-export function textOf(value: Json, meter: Meter): string {
+export function formatValue(value: Json, meter: ExpressionMeter): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return ''
   if (typeof value !== 'object') return String(value)
@@ -63,7 +63,7 @@ export function textOf(value: Json, meter: Meter): string {
 }
 
 /** Charges the meter for all nested values before they are serialized. */
-export function countValues(value: Json, meter: Meter): void {
+export function countValues(value: Json, meter: ExpressionMeter): void {
   meter.pay(1)
   if (typeof value === 'string') meter.text(value.length)
   else if (isList(value)) for (const inner of value) countValues(inner, meter)
@@ -74,14 +74,14 @@ export function countValues(value: Json, meter: Meter): void {
     }
 }
 
-function number(value: Json, meter: Meter): number {
+function number(value: Json, meter: ExpressionMeter): number {
   if (typeof value === 'string') meter.scan(value.length)
   const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof read !== 'number' || !Number.isFinite(read)) throw expected('a number, or a text that is one', value)
   return read
 }
 
-function parseJson(value: Json, meter: Meter): Json {
+function parseJson(value: Json, meter: ExpressionMeter): Json {
   const source = text(value)
   if (source.length > MAX_JSON) throw new ExpressionFault('is more text than can be read as JSON here')
   meter.text(source.length)
@@ -94,9 +94,9 @@ function parseJson(value: Json, meter: Meter): Json {
 }
 
 /** Global functions, such as `size(x)`. */
-export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call: Call }>> = {
+export const EXPRESSION_FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call: Call }>> = {
   size: { takes: [1], call: ([value], meter) => sizeOf(value, meter) },
-  string: { takes: [1], call: ([value], meter) => textOf(value, meter) },
+  string: { takes: [1], call: ([value], meter) => formatValue(value, meter) },
   int: { takes: [1], call: ([value], meter) => Math.trunc(number(value, meter)) },
   double: { takes: [1], call: ([value], meter) => number(value, meter) },
   number: { takes: [1], call: ([value], meter) => number(value, meter) },
@@ -125,7 +125,7 @@ export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call
       return entries
     },
   },
-  type: { takes: [1], call: ([value]) => kindOf(value).replace(/^an? /, '') },
+  type: { takes: [1], call: ([value]) => typeOfValue(value).replace(/^an? /, '') },
 }
 
 /** Methods, such as `name.startsWith("a")`; the receiver is the first argument. */
@@ -134,7 +134,7 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
   contains: {
     takes: [1],
     call: ([value, part], meter) => {
-      if (isList(value)) return value.some((item) => same(item, part, meter))
+      if (isList(value)) return value.some((item) => isSameValue(item, part, meter))
       return indexOf(value, part, meter) >= 0
     },
   },
@@ -180,7 +180,7 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
     takes: [0, 1],
     call: ([value, by = ''], meter) => {
       meter.pay(list(value).length)
-      const parts = list(value).map((item) => textOf(item, meter))
+      const parts = list(value).map((item) => formatValue(item, meter))
       meter.text(parts.reduce((sum, part) => sum + part.length + text(by).length, 0))
       return parts.join(text(by))
     },
@@ -219,7 +219,7 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
   orValue: { takes: [1], call: ([value, other]) => value ?? other },
 }
 
-export function noFunction(name: string, count: number, table: typeof FUNCTIONS): string {
+export function noFunction(name: string, count: number, table: typeof EXPRESSION_FUNCTIONS): string {
   if (name === 'matches')
     return 'There are no patterns in expressions. Use contains, startsWith or endsWith, or a code node'
   const fn = Object.hasOwn(table, name) ? table[name] : undefined
@@ -227,12 +227,12 @@ export function noFunction(name: string, count: number, table: typeof FUNCTIONS)
   return `There is no function '${name.slice(0, 60)}'. There are: ${Object.keys(table).join(', ')}`
 }
 
-function indexOf(value: Json, part: Json, meter: Meter): number {
+function indexOf(value: Json, part: Json, meter: ExpressionMeter): number {
   meter.scan(text(value).length + text(part).length)
   return findText(text(value), text(part))
 }
 
-function split(value: Json, by: Json, meter: Meter): string[] {
+function split(value: Json, by: Json, meter: ExpressionMeter): string[] {
   const whole = text(value)
   const divider = text(by)
   // An empty separator creates one text per character.
@@ -244,16 +244,17 @@ function split(value: Json, by: Json, meter: Meter): string[] {
 }
 
 /** Deep equality. */
-export function same(a: Json, b: Json, meter: Meter): boolean {
+export function isSameValue(a: Json, b: Json, meter: ExpressionMeter): boolean {
   meter.pay(1)
   // Texts of different lengths compare in constant time.
   if (typeof a === 'string' && typeof b === 'string') meter.scan(a.length === b.length ? a.length : 0)
   if (a === b) return true
-  if (isList(a) && isList(b)) return a.length === b.length && a.every((item, index) => same(item, b[index], meter))
+  if (isList(a) && isList(b))
+    return a.length === b.length && a.every((item, index) => isSameValue(item, b[index], meter))
   if (isMap(a) && isMap(b)) {
     const names = meter.namesOf(a)
     if (names.length !== meter.namesOf(b).length) return false
-    return names.every((name) => Object.hasOwn(b, name) && same(a[name], b[name], meter))
+    return names.every((name) => Object.hasOwn(b, name) && isSameValue(a[name], b[name], meter))
   }
   return (a ?? null) === (b ?? null)
 }

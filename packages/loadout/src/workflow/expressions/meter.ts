@@ -15,7 +15,7 @@ export interface EvaluationLimits {
 const STEPS = 100_000
 const CHARACTERS = 4_000_000
 
-export class Meter {
+export class ExpressionMeter {
   #steps: number
   #characters: number
   readonly #names = new WeakMap<JsonObject, readonly string[]>()

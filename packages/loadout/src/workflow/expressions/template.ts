@@ -6,8 +6,8 @@ import type { Json } from '../../schema/json.ts'
 import { evaluate, type Values } from './evaluate.ts'
 import type { Expression, NamedPath } from './expression.ts'
 import { ExpressionFault, faultText } from './expression-error.ts'
-import { countValues, isList, isMap, textOf } from './functions.ts'
-import { type EvaluationLimits, Meter } from './meter.ts'
+import { countValues, formatValue, isList, isMap } from './functions.ts'
+import { type EvaluationLimits, ExpressionMeter } from './meter.ts'
 
 /** A variable with the path of the text that uses it. */
 export interface LocatedName extends NamedPath {
@@ -35,7 +35,7 @@ const MAX_DEPTH = 64
 const RESULT_LIMITS = { steps: 2_000_000, characters: 16_000_000 }
 
 type Part = string | Expression
-type Piece = (values: Values, meter: Meter) => Json
+type Piece = (values: Values, meter: ExpressionMeter) => Json
 
 interface Reading {
   read: Reader
@@ -60,9 +60,9 @@ export function readTemplate(value: Json, read: Reader): { template: Template; p
 
 function renderBounded(piece: Piece, values: Values, limits: EvaluationLimits | undefined): Json {
   try {
-    const value = piece(values, new Meter(limits))
+    const value = piece(values, new ExpressionMeter(limits))
     // A repeated reference costs nothing until it is serialized, so count the result.
-    countValues(value, new Meter(RESULT_LIMITS))
+    countValues(value, new ExpressionMeter(RESULT_LIMITS))
     return value
   } catch (error) {
     // Deeply nested values overflow the stack.
@@ -117,7 +117,7 @@ function textPiece(
 }
 
 function evaluateParts(path: readonly string[], parts: readonly Part[]): Piece {
-  const value = (part: Part, values: Values, meter: Meter): Json => {
+  const value = (part: Part, values: Values, meter: ExpressionMeter): Json => {
     if (typeof part === 'string') return part
     try {
       return evaluate(part, values, meter)
@@ -130,7 +130,7 @@ function evaluateParts(path: readonly string[], parts: readonly Part[]): Piece {
   const [only, ...others] = parts
   if (only !== undefined && others.length === 0) return (values, meter) => value(only, values, meter)
   return (values, meter) => {
-    const texts = parts.map((part) => textOf(value(part, values, meter), meter))
+    const texts = parts.map((part) => formatValue(value(part, values, meter), meter))
     meter.text(texts.reduce((sum, text) => sum + text.length, 0))
     return texts.join('')
   }

@@ -22,14 +22,14 @@ import {
   stepKeyOf,
   timed,
 } from '../run/node-context.ts'
-import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
+import { type Attempt, nodeFailure, nodeRequest, render } from '../run/node-result.ts'
 import { failureData, isReused, type RecordedCalls, watchCalls } from '../run/recorded-calls.ts'
-import { createRedactor } from '../run/redacted-text.ts'
+import { createTextRedactor } from '../run/redacted-text.ts'
 
 /** Max time for a resumed agent to request all recorded steps. */
 const STALLED_MS = 10_000
 
-export async function agentNode(deps: NodeDeps, execution: NodeExecution): Promise<Attempt> {
+export async function runAgentNode(deps: NodeDeps, execution: NodeExecution): Promise<Attempt> {
   const { planned, scope } = execution
   const node = planned.node as NodeOf<'agent'>
   const prompt = render(planned, 'prompt', scope.values)
@@ -46,9 +46,9 @@ export async function agentNode(deps: NodeDeps, execution: NodeExecution): Promi
       repeatable: true,
     },
     {
-      request: requestOf(planned, scope, {
+      request: nodeRequest(planned, scope, {
         ...(node.model === undefined ? {} : { model: node.model }),
-        prompt: createRedactor(deps.run).text(texts.prompt),
+        prompt: createTextRedactor(deps.run).text(texts.prompt),
       }),
       execute: () => {
         deps.onRunning(planned)
@@ -197,7 +197,7 @@ class AgentRun {
         repeatable: !entry || isRepeatable(entry),
       },
       {
-        request: requestOf(this.#execution.planned, this.#execution.scope, {
+        request: nodeRequest(this.#execution.planned, this.#execution.scope, {
           ref: entry?.ref ?? name,
           arguments: redactedArguments(this.#deps, entry, args),
         }),
@@ -221,14 +221,14 @@ class AgentRun {
     return this.#log.step(
       { path, key: 'said#', kind: 'said', repeatable: true },
       {
-        request: requestOf(this.#execution.planned, this.#execution.scope, { said: name }),
+        request: nodeRequest(this.#execution.planned, this.#execution.scope, { said: name }),
         execute: async () => {
           await this.#waitForReplay()
           try {
             return { value: await ask() }
           } catch (error) {
             signal.throwIfAborted()
-            return failure(error)
+            return nodeFailure(error)
           }
         },
       },
@@ -272,7 +272,7 @@ async function settle(agent: Agent, request: AgentRequest): Promise<StepResult> 
     const { output, usage, warnings = [] } = await agent(request)
     return { value: { output, ...(usage ? { usage } : {}), ...(warnings.length > 0 ? { warnings } : {}) } }
   } catch (error) {
-    return failure(error)
+    return nodeFailure(error)
   }
 }
 

@@ -1,26 +1,26 @@
 /** Approval node: stores an approval request. The run holds no resources while it waits and resumes in any process. */
 import type { JsonObject } from '../../schema/json.ts'
 import { attemptOf, type NodeDeps, type NodeExecution, type NodeStepOutcome, stepKeyOf } from '../run/node-context.ts'
-import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
-import { createRedactor } from '../run/redacted-text.ts'
+import { type Attempt, nodeFailure, nodeRequest, render } from '../run/node-result.ts'
+import { createTextRedactor } from '../run/redacted-text.ts'
 
-export async function approvalNode(deps: NodeDeps, { planned, scope }: NodeExecution): Promise<Attempt> {
+export async function runApprovalNode(deps: NodeDeps, { planned, scope }: NodeExecution): Promise<Attempt> {
   const message = render(planned, 'message', scope.values)
   const args = render(planned, 'arguments', scope.values)
   if ('error' in message) return message
   if ('error' in args) return args
   const reason = typeof message.value === 'string' ? message.value : JSON.stringify(message.value)
-  const redactor = createRedactor(deps.run, args.value as JsonObject)
+  const redactor = createTextRedactor(deps.run, args.value as JsonObject)
   const about = { message: redactor.text(reason), arguments: redactor.values(args.value as JsonObject) }
   const answer = await deps.run.log.step(
     { path: scope.path, key: await stepKeyOf('approval', [reason, args.value]), kind: 'approval', repeatable: true },
     {
-      request: requestOf(planned, scope, about),
+      request: nodeRequest(planned, scope, about),
       execute: ({ stepId, approvalId }) => {
         deps.onRunning(planned)
         const question = { node: planned.node.id, ...about, original: args.value as JsonObject, stepId }
         // Too many pending approvals fail the node.
-        if (approvalId === undefined) return ask(deps, question).catch(failure)
+        if (approvalId === undefined) return ask(deps, question).catch(nodeFailure)
         return readAnswer(deps, { stepId, approvalId })
       },
     },

@@ -1,8 +1,8 @@
 /** Branch node: evaluates its condition once and stores the result. */
 import { attemptOf, type NodeDeps, type NodeExecution, stepKeyOf } from '../run/node-context.ts'
-import { type Attempt, render, requestOf } from '../run/node-result.ts'
+import { type Attempt, nodeRequest, render } from '../run/node-result.ts'
 
-export async function branchNode(deps: NodeDeps, { planned, scope }: NodeExecution): Promise<Attempt> {
+export async function runBranchNode(deps: NodeDeps, { planned, scope }: NodeExecution): Promise<Attempt> {
   const rendered = render(planned, 'when', scope.values)
   if ('error' in rendered) return rendered
   const { value } = rendered
@@ -16,7 +16,7 @@ export async function branchNode(deps: NodeDeps, { planned, scope }: NodeExecuti
   const answer = await deps.run.log.step(
     { path: scope.path, key: await stepKeyOf('branch', value), kind: 'branch', repeatable: true },
     {
-      request: requestOf(planned, scope, { when: value }),
+      request: nodeRequest(planned, scope, { when: value }),
       execute: async () => {
         deps.onRunning(planned)
         return { value }

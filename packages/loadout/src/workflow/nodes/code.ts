@@ -27,7 +27,7 @@ import {
   stepKeyOf,
   timed,
 } from '../run/node-context.ts'
-import { type Attempt, render, requestOf } from '../run/node-result.ts'
+import { type Attempt, nodeRequest, render } from '../run/node-result.ts'
 import { failureData, isReused, type RecordedCalls, watchCalls } from '../run/recorded-calls.ts'
 
 /** Stored result: value, logs and call count. */
@@ -37,7 +37,7 @@ interface StoredValue {
   calls: number
 }
 
-export async function codeNode(deps: NodeDeps, nodeExecution: NodeExecution): Promise<Attempt> {
+export async function runCodeNode(deps: NodeDeps, nodeExecution: NodeExecution): Promise<Attempt> {
   const { planned, scope } = nodeExecution
   const node = planned.node as NodeOf<'code'>
   const input = render(planned, 'input', scope.values)
@@ -46,7 +46,7 @@ export async function codeNode(deps: NodeDeps, nodeExecution: NodeExecution): Pr
   const answer = await log.step(
     { path: scope.path, key: await stepKeyOf('code', [node.program, input.value]), kind: 'code', repeatable: true },
     {
-      request: requestOf(planned, scope, {}),
+      request: nodeRequest(planned, scope, {}),
       execute: () => {
         deps.onRunning(planned)
         return runProgram(deps, nodeExecution, { node, input: input.value, log: log.within(scope.path) })

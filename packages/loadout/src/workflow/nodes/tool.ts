@@ -15,10 +15,10 @@ import {
   stepKeyOf,
   timed,
 } from '../run/node-context.ts'
-import { type Attempt, render, requestOf } from '../run/node-result.ts'
+import { type Attempt, nodeRequest, render } from '../run/node-result.ts'
 import { isReused, OUTCOME_UNKNOWN_CODES } from '../run/recorded-calls.ts'
 
-export async function toolNode(deps: NodeDeps, execution: NodeExecution): Promise<Attempt> {
+export async function runToolNode(deps: NodeDeps, execution: NodeExecution): Promise<Attempt> {
   const { planned, scope } = execution
   const { ref } = planned.node as NodeOf<'tool'>
   const rendered = render(planned, 'arguments', scope.values)
@@ -30,7 +30,7 @@ export async function toolNode(deps: NodeDeps, execution: NodeExecution): Promis
   const answer = await log.step(
     { path: scope.path, key: await stepKeyOf(ref, args), kind: 'call', repeatable },
     {
-      request: requestOf(planned, scope, { ref, arguments: redactedArguments(deps, entry, args) }),
+      request: nodeRequest(planned, scope, { ref, arguments: redactedArguments(deps, entry, args) }),
       execute: async ({ stepId: callId, approvalId }) => {
         deps.onRunning(planned)
         const { signal, isLate, error } = timed(execution)

@@ -4,7 +4,7 @@ import { programProblems } from '../definition/check-programs.ts'
 import type { Plan } from '../definition/plan.ts'
 import { addProblems } from '../definition/problems.ts'
 import { invalidDefinition, type Readable, readDefinition } from '../definition/read-definition.ts'
-import { argumentProblems, findTool, missingTool } from './check-tool.ts'
+import { argumentProblems, findCheckedTool, missingTool } from './check-tool.ts'
 import { createPreflightContext, type PreflightDeps, type Problem } from './context.ts'
 import { type Need, needsOf } from './required-tools.ts'
 
@@ -34,7 +34,7 @@ async function toolProblems(deps: DefinitionDeps, userId: string, readable: Read
       if (need.tool === undefined && /[*?[{]/.test(need.toolkit)) continue
       report(need, `there is no toolkit '${need.toolkit}'; list it in "brings" where each run brings it along`)
     } else if (need.tool !== undefined) {
-      const { schema, isUnseen } = findTool(need, stored, context)
+      const { schema, isUnseen } = findCheckedTool(need, stored, context)
       if (!schema && !isUnseen) report(need, missingTool(need)[1])
       else argumentProblems(need, schema, problems)
     }

@@ -81,7 +81,7 @@ async function checkStored(deps: PreflightDeps, need: Need, check: ToolCheck): P
   if (!stored.enabled)
     report('not-carried', `The toolkit '${toolkit}' is switched off.`, 'Switch it on, or remove the tool.')
   await checkConnection(deps, need, check)
-  const { cataloged, schema, isUnseen } = findTool(need, stored, state)
+  const { cataloged, schema, isUnseen } = findCheckedTool(need, stored, state)
   if (isUnseen) return { problems, warnings: [], isUnseen }
   if (!schema) report(...missingTool(need))
   if (!schema) return { problems, warnings: [] }
@@ -95,7 +95,7 @@ async function checkStored(deps: PreflightDeps, need: Need, check: ToolCheck): P
 }
 
 /** Finds a tool in the user's catalog or in the marketplace. No schema means that it does not exist. */
-export function findTool(
+export function findCheckedTool(
   { tool }: Need,
   { uscoId, row }: StoredToolkit,
   { tools, market }: Pick<PreflightState, 'tools' | 'market'>,

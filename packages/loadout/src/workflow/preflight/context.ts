@@ -44,7 +44,7 @@ export interface PreflightDeps {
   approvals: Pick<Approvals, 'list'>
   storage: Storage
   /** Undefined if there are no limits. */
-  usage(userId: string, threadId?: string): Promise<RunLimits | undefined>
+  usage(userId: string, threadId?: string): Promise<PreflightLimits | undefined>
   /** Reports why a model cannot be used; sends no request. */
   modelProblem?: Agent['problem']
   /** Operator limits for agents. */
@@ -54,7 +54,7 @@ export interface PreflightDeps {
 }
 
 /** Remaining calls of the user and the thread, and the limit per run. */
-export interface RunLimits extends Partial<Usage> {
+export interface PreflightLimits extends Partial<Usage> {
   callsOfThread?: Usage['callsThisHour'] | undefined
   callsPerRun?: number | undefined
 }

@@ -56,12 +56,12 @@ export function render(
   }
 }
 
-export const failure = (error: unknown): { error: NodeError } => {
+export const nodeFailure = (error: unknown): { error: NodeError } => {
   const { code, message, action } = HostError.from(error)
   return { error: { code, message, data: { action } } }
 }
 
 /** Request of a step as the run view shows it. */
-export function requestOf({ node }: PlannedNode, { item, attempt }: NodeScope, more: JsonObject): JsonObject {
+export function nodeRequest({ node }: PlannedNode, { item, attempt }: NodeScope, more: JsonObject): JsonObject {
   return { node: node.id, ...(item === undefined ? {} : { item }), ...(attempt === 1 ? {} : { attempt }), ...more }
 }

@@ -8,7 +8,7 @@ import { maskKeyForms } from '../../toolkits/secrets/looks-secret.ts'
 import { MASK, maskForms } from '../../toolkits/secrets/redact.ts'
 import type { RunSnapshot } from '../run-snapshot.ts'
 
-export interface Redactor {
+export interface TextRedactor {
   text(text: string): string
   values(values: JsonObject): JsonObject
 }
@@ -16,7 +16,10 @@ export interface Redactor {
 /** Shorter secrets occur in too many texts to be searched for. */
 const MIN_SECRET_LENGTH = 4
 
-export function createRedactor({ input: snapshot }: Pick<ActiveRun, 'input'>, extra: JsonObject = {}): Redactor {
+export function createTextRedactor(
+  { input: snapshot }: Pick<ActiveRun, 'input'>,
+  extra: JsonObject = {},
+): TextRedactor {
   const { input = null, definition } = snapshot as unknown as RunSnapshot
   const properties = { input: definition.input, extra: { type: 'object' } }
   const whole = { input, extra }

@@ -13,7 +13,7 @@ import type { Plan, PlannedNode } from '../definition/plan.ts'
 import { ExpressionFault } from '../expressions/expression-error.ts'
 import { mapItems } from './map.ts'
 import type { Attempt, NodeEnd, NodeError, NodeScope } from './node-result.ts'
-import { failure } from './node-result.ts'
+import { nodeFailure } from './node-result.ts'
 import { isFatal, withAttempts } from './retry.ts'
 
 export type NodeStatus = 'queued' | 'running' | 'completed' | 'failed' | 'skipped' | 'paused'
@@ -172,7 +172,7 @@ export class GraphRun {
       try {
         return { status: 'completed', output: plan.output.render(values) }
       } catch (error) {
-        const { message } = error instanceof ExpressionFault ? error : failure(error).error
+        const { message } = error instanceof ExpressionFault ? error : nodeFailure(error).error
         return {
           status: 'failed',
           node: 'output',

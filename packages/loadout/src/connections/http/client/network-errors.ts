@@ -71,6 +71,6 @@ function reason(code: string): string {
   return code ? `the connection failed (${code}).` : 'the connection failed.'
 }
 
-export function tooLarge(origin: string, limit: number, what = 'answer'): HostError {
+export function responseTooLarge(origin: string, limit: number, what = 'answer'): HostError {
   return new HostError('response-too-large', { detail: `${origin}: the ${what} is larger than ${limit} bytes.` })
 }

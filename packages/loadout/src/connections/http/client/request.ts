@@ -13,7 +13,7 @@ import type { ReadableStream as WebStream } from 'node:stream/web'
 import { HostError } from '../../../errors.ts'
 import type { Route } from '../guard/agents.ts'
 import { LeanResponse } from './lazy-response.ts'
-import { isReset, isUnsent, networkError, tooLarge } from './network-errors.ts'
+import { isReset, isUnsent, networkError, responseTooLarge } from './network-errors.ts'
 import { decode, ResponseBody } from './response-body.ts'
 
 /** Requests that `close` ends together. */
@@ -160,13 +160,13 @@ class Flight {
       return undefined
     }
     const perEvent = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
-    if (!perEvent && Number(length) > limit) throw tooLarge(url.origin, limit)
+    if (!perEvent && Number(length) > limit) throw responseTooLarge(url.origin, limit)
     return new ResponseBody(decode(message, headers['content-encoding']), {
       limit,
       perEvent,
       explain: (error) => this.#explain(error ?? closedEarly()),
       tooLarge: () => {
-        const error = tooLarge(url.origin, limit, perEvent ? 'event' : 'answer')
+        const error = responseTooLarge(url.origin, limit, perEvent ? 'event' : 'answer')
         onBodyFailure?.(error)
         return error
       },

@@ -57,7 +57,7 @@ export const tools = mcp.table(
   ],
 )
 
-export const appConfig = mcp.table(
+export const appConfigTable = mcp.table(
   'app_config',
   { configId: text('config_id').notNull(), valueJson: object('value_json').notNull(), updatedAt: updated() },
   (t) => [key('app_config', [t.configId])],

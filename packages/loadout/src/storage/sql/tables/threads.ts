@@ -6,7 +6,7 @@ import type { Preferences } from '../../../schema/records/preferences.ts'
 import type { Caller } from '../../../schema/toolkit/tool.ts'
 import { at, created, key, mcp, object, owner, uniqueOn, updated } from './columns.ts'
 
-export const preferences = mcp.table(
+export const preferencesTable = mcp.table(
   'preferences',
   {
     preferencesId: text('preferences_id').notNull(),
@@ -67,7 +67,7 @@ export const activations = mcp.table(
   (t) => [key('activations', [t.userId, t.activationId]), uniqueOn('activations', [t.userId, t.threadId, t.ref])],
 )
 
-export const policyRules = mcp.table(
+export const policyRulesTable = mcp.table(
   'policy_rules',
   {
     ruleId: text('rule_id').notNull(),

@@ -18,8 +18,13 @@ export interface EngineEnvironment {
   close(): Promise<void>
 }
 
-export const value = (result: unknown): StepWork => ({ request: 'r', execute: async () => ({ value: result }) })
-export const at = (seq: number, key: string, repeatable = false) => ({ seq, key: `${key}#`, kind: 'call', repeatable })
+export const stepValue = (result: unknown): StepWork => ({ request: 'r', execute: async () => ({ value: result }) })
+export const stepAt = (seq: number, key: string, repeatable = false) => ({
+  seq,
+  key: `${key}#`,
+  kind: 'call',
+  repeatable,
+})
 export const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 export const forever = () => new Promise<never>(() => {})
 export const done = (output: unknown): RunEnd => ({ status: 'completed', output })

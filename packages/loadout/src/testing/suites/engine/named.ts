@@ -1,7 +1,7 @@
 /** Engine cases for workflow steps: named steps, and steps reused from other runs. */
 import type { ActiveRun, StepWork } from '../../../runs/engine.ts'
 import { equal, eventually } from '../../check.ts'
-import { at, done, forever, later, logged, type Make, START } from './case.ts'
+import { done, forever, later, logged, type Make, START, stepAt } from './case.ts'
 
 export const namedCases: Record<string, (make: Make) => Promise<void>> = {
   'a replay matches named steps in any order and numbers the steps of a nested program separately': async (make) => {
@@ -14,7 +14,7 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
     const within = async ({ log }: ActiveRun, ms: number) => {
       const inner = log.within('code')
       const seen: unknown[] = []
-      const both = [inner.step(at(0, 'slow'), call('slow', ms)), inner.step(at(1, 'fast'), call('fast'))]
+      const both = [inner.step(stepAt(0, 'slow'), call('slow', ms)), inner.step(stepAt(1, 'fast'), call('fast'))]
       await Promise.all(both.map((step) => step.then((answer) => seen.push('value' in answer && answer.value))))
       return seen
     }

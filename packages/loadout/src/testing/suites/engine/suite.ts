@@ -7,7 +7,6 @@ import type { ActiveRun, RunEnd, RunWork, StepResult, StepWork } from '../../../
 import { check, equal, eventually, rejects } from '../../check.ts'
 import type { SuiteCase } from '../../suite-case.ts'
 import {
-  at,
   done,
   type EngineEnvironment,
   type EngineProcess,
@@ -16,7 +15,8 @@ import {
   logged,
   type Make,
   START,
-  value,
+  stepAt,
+  stepValue,
 } from './case.ts'
 import { namedCases } from './named.ts'
 import { processCases } from './processes.ts'
@@ -28,9 +28,9 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
   ...processCases,
   'a run completes and its log records every step': async (make) => {
     const { engine } = await make(async ({ log, input }) => {
-      const first = await log.step(at(0, 'one'), value(1))
-      const second = await log.step(at(1, 'two'), {
-        ...value(0),
+      const first = await log.step(stepAt(0, 'one'), stepValue(1))
+      const second = await log.step(stepAt(1, 'two'), {
+        ...stepValue(0),
         execute: async () => ({ error: { code: 'c', message: 'm' } }),
       })
       return { ...done([input, first, 'error' in second]), logs: [{ level: 'log', text: 'hello' }] }
@@ -76,10 +76,10 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
           request: name,
           execute: async () => ({ value: made.push(name) }),
         })
-        await log.step(at(0, 'a'), call('a'))
-        await log.step(at(1, 'b'), call('b'))
+        await log.step(stepAt(0, 'a'), call('a'))
+        await log.step(stepAt(1, 'b'), call('b'))
         if (stops) await forever()
-        await log.step(at(2, 'c'), call('c'))
+        await log.step(stepAt(2, 'c'), call('c'))
         return done(made.length)
       }
     const first = await make(work(true))
@@ -101,7 +101,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     })
     for (const repeatable of [true, false]) {
       const first = await make(async ({ log }) => {
-        await log.step(at(0, 'x', repeatable), hanging('x'))
+        await log.step(stepAt(0, 'x', repeatable), hanging('x'))
         return done(0)
       })
       const { id } = await first.engine.start(START)
@@ -109,7 +109,9 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
       await later(50)
       await first.kill()
       started.length = 0
-      const second = await make(async ({ log }) => toRunEnd(await log.step(at(0, 'x', repeatable), value('again'))))
+      const second = await make(async ({ log }) =>
+        toRunEnd(await log.step(stepAt(0, 'x', repeatable), stepValue('again'))),
+      )
       await second.engine.open()
       const run = await second.engine.settled('ann', id)
       equal(run.status, repeatable ? 'completed' : 'outcome-unknown', 'the run')
@@ -125,14 +127,14 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
 
   'a step with an unknown outcome can be marked as failed': async (make) => {
     const first = await make(async ({ log }) => {
-      await log.step(at(0, 'x'), { request: 'x', execute: forever })
+      await log.step(stepAt(0, 'x'), { request: 'x', execute: forever })
       return done(0)
     })
     const { id } = await first.engine.start(START)
     await logged(first, id, ['started'])
     await first.kill()
     const second = await make(async ({ log }) => {
-      const answer = await log.step(at(0, 'x'), value(1))
+      const answer = await log.step(stepAt(0, 'x'), stepValue(1))
       return 'error' in answer ? done(answer.error.code) : toRunEnd(answer)
     })
     await second.engine.open()
@@ -146,9 +148,9 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     const resolvedApprovals = new Set<string>()
     let executions = 0
     const work: RunWork = async ({ log }) => {
-      const before = await log.step(at(0, 'before'), value(7))
+      const before = await log.step(stepAt(0, 'before'), stepValue(7))
       const until = new Date(Date.now() + 60_000)
-      const answer = await log.step(at(1, 'asks'), {
+      const answer = await log.step(stepAt(1, 'asks'), {
         request: 'asks',
         execute: async ({ approvalId }): Promise<StepResult | { pause: { approvalId: string; until: Date } }> => {
           executions++
@@ -176,7 +178,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
   'a decision that arrives while the run is pausing still wakes the run': async (make) => {
     const resolvedApprovals = new Set<string>()
     const { engine } = await make(async ({ log, runId }) => {
-      const answer = await log.step(at(0, 'asks'), {
+      const answer = await log.step(stepAt(0, 'asks'), {
         request: 'asks',
         execute: async ({ approvalId }) =>
           approvalId ? { value: 1 } : { pause: { approvalId: 'q', until: new Date(Date.now() + 60_000) } },
@@ -216,7 +218,10 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
         const seen: string[] = []
         const call = (seq: number, name: string) =>
           log
-            .step(at(seq, name, true), { request: name, execute: () => later(ms(name)).then(() => ({ value: name })) })
+            .step(stepAt(seq, name, true), {
+              request: name,
+              execute: () => later(ms(name)).then(() => ({ value: name })),
+            })
             .then(() => seen.push(name))
         await Promise.all([call(0, 'slow'), call(1, 'fast'), call(2, 'middle')])
         orders.push(seen.join())
@@ -236,14 +241,14 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
   'a replay that differs from its log fails with run-drift': async (make) => {
     for (const name of ['other', undefined]) {
       const first = await make(async ({ log }) => {
-        await log.step(at(0, 'one'), value(1))
+        await log.step(stepAt(0, 'one'), stepValue(1))
         return forever()
       })
       const { id } = await first.engine.start(START)
       await logged(first, id, ['completed'])
       await first.kill()
       const second = await make(async ({ log }) => {
-        if (name) await log.step(at(0, name), value(1))
+        if (name) await log.step(stepAt(0, name), stepValue(1))
         return done(1)
       })
       await second.engine.open()

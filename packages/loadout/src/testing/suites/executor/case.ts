@@ -28,7 +28,7 @@ export async function answer(call: BridgeCall): Promise<BridgeResult> {
   return { value: call.name === 'echo' ? call.arguments[0] : null, at }
 }
 
-export const FUNCTIONS = {
+export const CASE_FUNCTIONS = {
   kit: ['echo', 'fail', 'list-all', 'slow'],
   'two-words': ['echo'],
   '': ['search', 'describe'],
@@ -38,18 +38,18 @@ export function run(executor: Executor, source: string, options: ProgramOptions 
   const { input, seed = 'seed', bridge, limits, signal } = options
   return executor.execute(
     { source, input, seed, now: NOW },
-    { functions: FUNCTIONS, call: answer, ...bridge },
+    { functions: CASE_FUNCTIONS, call: answer, ...bridge },
     { limits, signal },
   )
 }
 
-export async function value(executor: Executor, source: string, options: ProgramOptions = {}): Promise<Json> {
+export async function expectValue(executor: Executor, source: string, options: ProgramOptions = {}): Promise<Json> {
   const execution = await run(executor, source, options)
   if (execution.status === 'completed') return execution.value
   throw new Error(`It did not complete: ${JSON.stringify(execution)}`)
 }
 
-export async function failure(executor: Executor, source: string, options: ProgramOptions = {}) {
+export async function expectFailure(executor: Executor, source: string, options: ProgramOptions = {}) {
   const execution = await run(executor, source, options)
   if (execution.status === 'failed') return { ...execution.error, execution }
   throw new Error(`It did not fail: ${JSON.stringify(execution).slice(0, 300)}`)
@@ -61,7 +61,7 @@ export async function ends(
   source: string,
   options: ProgramOptions & { code: string; limitMs: number },
 ) {
-  const { code, execution } = await failure(executor, source, options)
+  const { code, execution } = await expectFailure(executor, source, options)
   const { usage } = execution
   equal(code, options.code, `how it ends: ${source}`)
   check(
@@ -72,4 +72,5 @@ export async function ends(
 
 export const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-export const same = (actual: unknown, expected: unknown, label = 'what came of it') => equal(actual, expected, label)
+export const expectSame = (actual: unknown, expected: unknown, label = 'what came of it') =>
+  equal(actual, expected, label)

@@ -1,7 +1,7 @@
 /** Executor cases for limits: each ends the program with its own error exactly when it is reached. */
 import type { BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
-import { type ExecutorCase, ends, failure, NOW, run, same, value, wait } from './case.ts'
+import { type ExecutorCase, ends, expectFailure, expectSame, expectValue, NOW, run, wait } from './case.ts'
 
 const MiB = 1024 * 1024
 const never = { call: () => new Promise<BridgeResult>(() => {}) }
@@ -17,12 +17,15 @@ export const limitCases: Record<string, ExecutorCase> = {
       'try { const all = []; for (;;) all.push(new Array(1000).fill(1)) } catch { return 1 } finally { return 2 }',
       'new ArrayBuffer(1e9)',
     ]) {
-      const { code, execution } = await failure(executor, source, { limits })
-      same(code, 'memory-limit', source)
+      const { code, execution } = await expectFailure(executor, source, { limits })
+      expectSame(code, 'memory-limit', source)
       check((execution.usage.memoryBytes ?? 0) <= 32 * MiB, `${execution.usage.memoryBytes} bytes: ${source}`)
     }
-    same(await value(executor, 'return new ArrayBuffer(8e6).byteLength', { limits }), 8e6, 'what fits')
-    same(await value(executor, 'return new ArrayBuffer(1e8).byteLength', { limits: { memoryBytes: 128 * MiB } }), 1e8)
+    expectSame(await expectValue(executor, 'return new ArrayBuffer(8e6).byteLength', { limits }), 8e6, 'what fits')
+    expectSame(
+      await expectValue(executor, 'return new ArrayBuffer(1e8).byteLength', { limits: { memoryBytes: 128 * MiB } }),
+      1e8,
+    )
   },
 
   'the CPU limit counts computing and not waiting': async (executor) => {
@@ -33,12 +36,15 @@ export const limitCases: Record<string, ExecutorCase> = {
       await wait(200)
       return { value: 1, at: NOW }
     }
-    same(await value(executor, 'await kit.slow(); await kit.slow(); return 1', { limits, bridge: { call: slow } }), 1)
+    expectSame(
+      await expectValue(executor, 'await kit.slow(); await kit.slow(); return 1', { limits, bridge: { call: slow } }),
+      1,
+    )
     const bit = `
       const until = Date.now()
       for (let i = 0; i < 8; i++) { for (let j = 0; j < 1e5; j++); await kit.echo() }
       return 1`
-    same(await value(executor, bit, { limits: { cpuMs: 3_000 } }), 1, 'what is less')
+    expectSame(await expectValue(executor, bit, { limits: { cpuMs: 3_000 } }), 1, 'what is less')
   },
 
   'the CPU limit also counts work inside the engine': async (executor) => {
@@ -58,16 +64,16 @@ export const limitCases: Record<string, ExecutorCase> = {
     await ends(executor, 'await kit.slow()', { limits, code: 'time-limit', limitMs: 300, bridge: never })
     await ends(executor, 'for (;;);', { limits, code: 'time-limit', limitMs: 300 })
     const { logs } = await run(executor, "console.log('before'); for (;;);", { limits })
-    same(logs, [{ level: 'log', text: 'before' }], 'what it had logged')
+    expectSame(logs, [{ level: 'log', text: 'before' }], 'what it had logged')
   },
 
   'the call limit stops a program after its allowed number of calls': async (executor) => {
     const limits = { calls: 10 }
     const source = (n: number) => `for (let i = 0; i < ${n}; i++) await kit.echo(i); return 'done'`
-    same(await value(executor, source(10), { limits }), 'done')
-    same((await failure(executor, source(11), { limits })).code, 'call-limit')
-    const caught = await failure(executor, 'for (;;) try { await kit.echo() } catch { }', { limits })
-    same([caught.code, caught.execution.usage.calls], ['call-limit', 10])
+    expectSame(await expectValue(executor, source(10), { limits }), 'done')
+    expectSame((await expectFailure(executor, source(11), { limits })).code, 'call-limit')
+    const caught = await expectFailure(executor, 'for (;;) try { await kit.echo() } catch { }', { limits })
+    expectSame([caught.code, caught.execution.usage.calls], ['call-limit', 10])
   },
 
   'the parallel call limit stops a program with too many pending calls': async (executor) => {
@@ -75,52 +81,69 @@ export const limitCases: Record<string, ExecutorCase> = {
     const source = (n: number) => `
       for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: ${n} }, (_, i) => kit.echo(i)))
       return 'done'`
-    same(await value(executor, source(10), { limits }), 'done')
-    same((await failure(executor, source(11), { limits })).code, 'parallel-limit')
-    same((await failure(executor, 'for (;;) kit.echo().catch(() => {})', { limits })).code, 'parallel-limit')
+    expectSame(await expectValue(executor, source(10), { limits }), 'done')
+    expectSame((await expectFailure(executor, source(11), { limits })).code, 'parallel-limit')
+    expectSame(
+      (await expectFailure(executor, 'for (;;) kit.echo().catch(() => {})', { limits })).code,
+      'parallel-limit',
+    )
   },
 
   'the log limit counts bytes': async (executor) => {
     const limits = { logBytes: 1000 }
-    same(await value(executor, "for (let i = 0; i < 10; i++) console.log('x'.repeat(99)); return 1", { limits }), 1)
-    const { code, execution } = await failure(executor, "for (;;) console.log('ü'.repeat(49))", { limits })
-    same([code, execution.logs.length], ['log-limit', 10])
-    same((await failure(executor, "console.log('x'.repeat(1e6))", { limits })).code, 'log-limit')
-    same((await failure(executor, 'for (;;) console.log()', { limits })).code, 'log-limit')
-    same((await failure(executor, "for (;;) try { console.log('x') } catch {}", { limits })).code, 'log-limit')
+    expectSame(
+      await expectValue(executor, "for (let i = 0; i < 10; i++) console.log('x'.repeat(99)); return 1", { limits }),
+      1,
+    )
+    const { code, execution } = await expectFailure(executor, "for (;;) console.log('ü'.repeat(49))", { limits })
+    expectSame([code, execution.logs.length], ['log-limit', 10])
+    expectSame((await expectFailure(executor, "console.log('x'.repeat(1e6))", { limits })).code, 'log-limit')
+    expectSame((await expectFailure(executor, 'for (;;) console.log()', { limits })).code, 'log-limit')
+    expectSame(
+      (await expectFailure(executor, "for (;;) try { console.log('x') } catch {}", { limits })).code,
+      'log-limit',
+    )
   },
 
   'the result limit counts bytes': async (executor) => {
     const limits = { resultBytes: 1000 }
-    same(((await value(executor, "return 'x'.repeat(998)", { limits })) as string).length, 998)
-    same((await failure(executor, "return 'x'.repeat(999)", { limits })).code, 'result-limit')
-    same((await failure(executor, "return 'ü'.repeat(500)", { limits })).code, 'result-limit')
-    same((await failure(executor, "return 'x'.repeat(3e6)")).code, 'result-limit')
+    expectSame(((await expectValue(executor, "return 'x'.repeat(998)", { limits })) as string).length, 998)
+    expectSame((await expectFailure(executor, "return 'x'.repeat(999)", { limits })).code, 'result-limit')
+    expectSame((await expectFailure(executor, "return 'ü'.repeat(500)", { limits })).code, 'result-limit')
+    expectSame((await expectFailure(executor, "return 'x'.repeat(3e6)")).code, 'result-limit')
   },
 
   'the argument limit counts bytes': async (executor) => {
     const limits = { argumentBytes: 1000 }
-    same(await value(executor, "return (await kit.echo('x'.repeat(996))).length", { limits }), 996)
-    same((await failure(executor, "await kit.echo('x'.repeat(997))", { limits })).code, 'argument-limit')
-    same(
-      (await failure(executor, "try { await kit.echo('x'.repeat(997)) } catch { return 1 }", { limits })).code,
+    expectSame(await expectValue(executor, "return (await kit.echo('x'.repeat(996))).length", { limits }), 996)
+    expectSame((await expectFailure(executor, "await kit.echo('x'.repeat(997))", { limits })).code, 'argument-limit')
+    expectSame(
+      (await expectFailure(executor, "try { await kit.echo('x'.repeat(997)) } catch { return 1 }", { limits })).code,
       'argument-limit',
     )
     const flood = "for (let i = 0; i < 100; i++) kit.echo('x'.repeat(900))"
-    same((await failure(executor, flood, { limits })).code, 'argument-limit', 'of all that wait')
+    expectSame((await expectFailure(executor, flood, { limits })).code, 'argument-limit', 'of all that wait')
   },
 
   'the argument limit counts values at any depth': async (executor) => {
     const limits = { argumentValues: 100 }
     const most = 'kit.echo(Array.from({ length: 98 }, (_, n) => n))'
-    same(await value(executor, `return (await ${most}).length`, { limits }), 98)
-    same(await value(executor, "return (await kit.echo(',[{'.repeat(500))).length", { limits }), 1500, 'a text is one')
+    expectSame(await expectValue(executor, `return (await ${most}).length`, { limits }), 98)
+    expectSame(
+      await expectValue(executor, "return (await kit.echo(',[{'.repeat(500))).length", { limits }),
+      1500,
+      'a text is one',
+    )
     for (const argument of [
       'Array(101).fill(0)',
       'Array(51).fill([0])',
       "Object.fromEntries(Array(51).fill(0).map((_, n) => ['k' + n, n]))",
     ])
-      same((await failure(executor, `await kit.echo(${argument})`, { limits })).code, 'argument-limit', argument)
+      expectSame(
+        (await expectFailure(executor, `await kit.echo(${argument})`, { limits })).code,
+        'argument-limit',
+        argument,
+      )
   },
 
   'the executor runs the next program after each kind of failure': async (executor) => {
@@ -132,8 +155,8 @@ export const limitCases: Record<string, ExecutorCase> = {
     ]
     for (const source of bombs) {
       const { status } = await run(executor, source, { limits: { cpuMs: 100, memoryBytes: 8 * MiB } })
-      same(status, 'failed', source)
-      same(await value(executor, 'return 1'), 1, `after ${source}`)
+      expectSame(status, 'failed', source)
+      expectSame(await expectValue(executor, 'return 1'), 1, `after ${source}`)
     }
   },
 }

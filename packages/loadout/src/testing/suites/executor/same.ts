@@ -4,7 +4,7 @@
  */
 import type { BridgeCall, BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
-import { answer, type ExecutorCase, failure, NOW, run, same, value } from './case.ts'
+import { answer, type ExecutorCase, expectFailure, expectSame, expectValue, NOW, run } from './case.ts'
 
 export const sameCases: Record<string, ExecutorCase> = {
   'the clock of a program shows the time of its last tool answer': async (executor) => {
@@ -14,17 +14,17 @@ export const sameCases: Record<string, ExecutorCase> = {
       await kit.echo(); times.push(Date.now(), +new Date(2026, 0, 1), typeof performance)
       return times`
     const midnight = Date.UTC(2026, 0, 1)
-    same(await value(executor, source), [NOW, NOW, NOW + 1000, NOW + 2000, midnight, 'undefined'])
+    expectSame(await expectValue(executor, source), [NOW, NOW, NOW + 1000, NOW + 2000, midnight, 'undefined'])
   },
 
   'the random numbers of a program depend only on its seed': async (executor) => {
     const source = 'return [Math.random(), Math.random(), Math.random()]'
     const [one, again, other] = [
-      await value(executor, source, { seed: 'a' }),
-      await value(executor, source, { seed: 'a' }),
-      await value(executor, source, { seed: 'b' }),
+      await expectValue(executor, source, { seed: 'a' }),
+      await expectValue(executor, source, { seed: 'a' }),
+      await expectValue(executor, source, { seed: 'b' }),
     ] as number[][]
-    same(one, again, 'the same seed')
+    expectSame(one, again, 'the same seed')
     check(one?.[0] !== other?.[0] && one?.[0] !== one?.[1], 'another seed, and another number')
     check(
       one?.every((n) => n >= 0 && n < 1),
@@ -44,17 +44,17 @@ export const sameCases: Record<string, ExecutorCase> = {
       return { order, ticks, slept: Date.now() - ${NOW} }`
     // A program that waited in real time would reach this limit.
     const limits = { wallMs: 50_000 }
-    same(await value(executor, source, { limits }), { order: ['early', 'late'], ticks: 3, slept: 60_000 })
+    expectSame(await expectValue(executor, source, { limits }), { order: ['early', 'late'], ticks: 3, slept: 60_000 })
     const race = `
       const late = new Promise((_, reject) => setTimeout(() => reject(new Error('too late')), 5000))
       return Promise.race([kit.echo('in time'), late])`
-    same(await value(executor, race), 'in time', 'an answer that comes before the time')
+    expectSame(await expectValue(executor, race), 'in time', 'an answer that comes before the time')
     const slow = race.replace('5000', '500')
-    const { message } = await failure(executor, slow)
+    const { message } = await expectFailure(executor, slow)
     check(message.includes('too late'), 'an answer that comes after it, by the time that it carries')
     check(
       (
-        await failure(executor, "setTimeout(() => { throw new Error('x') }); await kit.slow(); await 1")
+        await expectFailure(executor, "setTimeout(() => { throw new Error('x') }); await kit.slow(); await 1")
       ).message.includes('x'),
       'what a timer throws',
     )
@@ -73,15 +73,15 @@ export const sameCases: Record<string, ExecutorCase> = {
       return result
     }
     const paused = await run(executor, source, { bridge: { call: pausing } })
-    same([paused.status, paused.usage.calls, paused.logs.length], ['paused', 2, 1])
+    expectSame([paused.status, paused.usage.calls, paused.logs.length], ['paused', 2, 1])
     const calls: number[] = []
     const replaying = async (call: BridgeCall): Promise<BridgeResult> => {
       calls.push(call.seq)
       return recorded[call.seq] ?? answer(call)
     }
-    const again = await value(executor, source, { bridge: { call: replaying } })
-    same(calls, [0, 1], 'the calls of the second run')
-    same(await value(executor, source), again, 'as if it had never paused')
+    const again = await expectValue(executor, source, { bridge: { call: replaying } })
+    expectSame(calls, [0, 1], 'the calls of the second run')
+    expectSame(await expectValue(executor, source), again, 'as if it had never paused')
   },
 
   'a program repeats its behavior for the same answers in the same order': async (executor) => {
@@ -108,8 +108,8 @@ export const sameCases: Record<string, ExecutorCase> = {
       return { calls, status, logs, value: execution.status === 'completed' ? execution.value : undefined }
     }
     const first = await record(answer)
-    same(first.status, 'completed')
-    for (let i = 0; i < 5; i++) same(await record(answer), first, `run ${i}`)
+    expectSame(first.status, 'completed')
+    for (let i = 0; i < 5; i++) expectSame(await record(answer), first, `run ${i}`)
   },
 
   'a program leaves no state for the next program': async (executor) => {
@@ -120,7 +120,11 @@ export const sameCases: Record<string, ExecutorCase> = {
     const look = `return [typeof left, [].left, ({}).left, await kit.echo(1), Date.now() > 1, typeof setTimeout, Math.random() === 0.5]`
     for (let i = 0; i < 4; i++) {
       await run(executor, spoil)
-      same(await value(executor, look), ['undefined', null, null, 1, true, 'function', false], `after ${i + 1}`)
+      expectSame(
+        await expectValue(executor, look),
+        ['undefined', null, null, 1, true, 'function', false],
+        `after ${i + 1}`,
+      )
     }
   },
 }

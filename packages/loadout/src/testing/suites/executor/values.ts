@@ -1,20 +1,20 @@
 /** Executor cases for values that enter and leave a program: only JSON passes. */
 import type { BridgeCall, BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
-import { answer, type ExecutorCase, failure, NOW, same, value } from './case.ts'
+import { answer, type ExecutorCase, expectFailure, expectSame, expectValue, NOW } from './case.ts'
 
 export const valueCases: Record<string, ExecutorCase> = {
   'values that are not JSON are converted by the rules of JSON': async (executor) => {
-    same(await value(executor, 'return undefined'), null)
-    same(await value(executor, 'return () => 1'), null)
-    same(await value(executor, 'return Symbol()'), null)
-    same(await value(executor, 'return { a: undefined, b: NaN, c: [undefined], d: new Date(0) }'), {
+    expectSame(await expectValue(executor, 'return undefined'), null)
+    expectSame(await expectValue(executor, 'return () => 1'), null)
+    expectSame(await expectValue(executor, 'return Symbol()'), null)
+    expectSame(await expectValue(executor, 'return { a: undefined, b: NaN, c: [undefined], d: new Date(0) }'), {
       b: null,
       c: [null],
       d: '1970-01-01T00:00:00.000Z',
     })
-    same(await value(executor, 'return { toJSON: () => 5 }'), 5)
-    same(await value(executor, 'return { a: { constructor: 1, prototype: 2 } }'), {
+    expectSame(await expectValue(executor, 'return { toJSON: () => 5 }'), 5)
+    expectSame(await expectValue(executor, 'return { a: { constructor: 1, prototype: 2 } }'), {
       a: { constructor: 1, prototype: 2 },
     })
   },
@@ -30,8 +30,8 @@ export const valueCases: Record<string, ExecutorCase> = {
       ["return 'a\\0b'", 'NUL'],
       ["return 'a\\ud800b'", 'half a character'],
     ] as const) {
-      const { code, message } = await failure(executor, source)
-      same(code, 'program-error', source)
+      const { code, message } = await expectFailure(executor, source)
+      expectSame(code, 'program-error', source)
       check(message.includes(word), `${source}: ${message}`)
     }
   },
@@ -48,8 +48,8 @@ export const valueCases: Record<string, ExecutorCase> = {
       for (const bad of [cycle, 10n, JSON.parse('{ "__proto__": 1 }'), { get a() { throw 1 } }, 'a\\0'])
         try { await kit.echo(bad) } catch (error) { codes.push(error.code) }
       return codes`
-    same(await value(executor, source, { bridge: { call } }), Array(5).fill('invalid-arguments'))
-    same(made, [])
+    expectSame(await expectValue(executor, source, { bridge: { call } }), Array(5).fill('invalid-arguments'))
+    expectSame(made, [])
   },
 
   'answers reach the program unchanged': async (executor) => {
@@ -64,8 +64,8 @@ export const valueCases: Record<string, ExecutorCase> = {
       value: which === 'raw' ? raw : answerValue,
       at: NOW,
     })
-    same(
-      await value(executor, "const { text } = await kit.echo(); return text === 'ü漢😀\\u2028\\0'", {
+    expectSame(
+      await expectValue(executor, "const { text } = await kit.echo(); return text === 'ü漢😀\\u2028\\0'", {
         bridge: { call },
       }),
       true,
@@ -73,14 +73,14 @@ export const valueCases: Record<string, ExecutorCase> = {
     const pollution = `
       const got = await kit.echo('raw')
       return [({}).polluted === undefined, Object.keys(got), Object.getPrototypeOf(got) === Object.prototype]`
-    same(await value(executor, pollution, { bridge: { call } }), [true, ['__proto__', 'a'], true])
+    expectSame(await expectValue(executor, pollution, { bridge: { call } }), [true, ['__proto__', 'a'], true])
   },
 
   'large values pass up to their limits': async (executor) => {
     const size = 500_000
-    same(((await value(executor, `return 'x'.repeat(${size})`)) as string).length, size)
-    same(await value(executor, "return (await kit.echo('ü'.repeat(120_000))).length"), 120_000)
-    const rows = (await value(executor, 'return Array.from({ length: 20000 }, (_, i) => ({ i }))')) as unknown[]
-    same(rows.length, 20_000)
+    expectSame(((await expectValue(executor, `return 'x'.repeat(${size})`)) as string).length, size)
+    expectSame(await expectValue(executor, "return (await kit.echo('ü'.repeat(120_000))).length"), 120_000)
+    const rows = (await expectValue(executor, 'return Array.from({ length: 20000 }, (_, i) => ({ i }))')) as unknown[]
+    expectSame(rows.length, 20_000)
   },
 }

@@ -3,8 +3,8 @@ import { APP_OWNER } from '../../../schema/ids.ts'
 import type { Access, Transaction } from '../../../storage/storage.ts'
 import { equal, rejects } from '../../check.ts'
 import type { CaseBody } from '../../suite-case.ts'
-import { apiKeyRow, auditRow, configRow, threadRow, toolRow } from './rows.ts'
-import { accountRow, sessionRow, userRow } from './user-rows.ts'
+import { configRow, sampleApiKeyRow, sampleAuditRow, sampleThreadRow, toolRow } from './rows.ts'
+import { sampleAccountRow, sampleSessionRow, sampleUserRow } from './user-rows.ts'
 
 const ANN = { userId: 'ann' }
 const BOB = { userId: 'bob' }
@@ -12,7 +12,7 @@ const APP: Access = { caller: 'app-config', userId: APP_OWNER }
 
 export const accessCases: Record<string, CaseBody> = {
   'a row of another user is invisible and cannot be changed': async (storage) => {
-    const row = threadRow('ann')
+    const row = sampleThreadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     await storage.transaction(BOB, async (tx) => {
       equal(await tx.get('threads', row.threadId), undefined, 'read by id')
@@ -26,11 +26,11 @@ export const accessCases: Record<string, CaseBody> = {
 
   'a user cannot write a row for another user': async (storage) => {
     await rejects(
-      storage.transaction(BOB, (tx) => tx.insert('threads', threadRow('ann'))),
+      storage.transaction(BOB, (tx) => tx.insert('threads', sampleThreadRow('ann'))),
       'forbidden',
       'an insert for another',
     )
-    const row = threadRow('bob')
+    const row = sampleThreadRow('bob')
     await storage.transaction(BOB, (tx) => tx.insert('threads', row))
     const give = storage.transaction(BOB, (tx) => tx.update('threads', row.threadId, { set: { userId: 'ann' } }))
     await rejects(give, 'forbidden', 'a row given to another')
@@ -69,7 +69,7 @@ export const accessCases: Record<string, CaseBody> = {
   },
 
   'audit entries can be appended but never changed or deleted': async (storage) => {
-    const row = auditRow('ann')
+    const row = sampleAuditRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('audit', row))
     const change = storage.transaction(ANN, (tx) => tx.update('audit', row.auditId, { set: { outcome: 'denied' } }))
     await rejects(change, 'forbidden', 'a change')
@@ -112,9 +112,9 @@ export const accessCases: Record<string, CaseBody> = {
   },
 
   'a system caller has exactly the access on its list': async (storage) => {
-    const mine = apiKeyRow('ann')
+    const mine = sampleApiKeyRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('apiKeys', mine))
-    await storage.transaction(BOB, (tx) => tx.insert('apiKeys', apiKeyRow('bob')))
+    await storage.transaction(BOB, (tx) => tx.insert('apiKeys', sampleApiKeyRow('bob')))
     const signIn = { caller: 'sign-in' } as const
     equal((await storage.transaction(signIn, (tx) => tx.list('apiKeys'))).length, 2, 'keys seen at sign-in')
     equal(
@@ -123,7 +123,7 @@ export const accessCases: Record<string, CaseBody> = {
       'the key of a hash',
     )
     await rejects(
-      storage.transaction({ ...signIn, userId: 'ann' }, (tx) => tx.insert('threads', threadRow('ann'))),
+      storage.transaction({ ...signIn, userId: 'ann' }, (tx) => tx.insert('threads', sampleThreadRow('ann'))),
       'forbidden',
       'a thread written at sign-in',
     )
@@ -143,8 +143,8 @@ export const accessCases: Record<string, CaseBody> = {
   },
 
   'access beyond the permitted operations is forbidden whether or not the row exists': async (storage) => {
-    const row = threadRow('ann')
-    const key = apiKeyRow('ann')
+    const row = sampleThreadRow('ann')
+    const key = sampleApiKeyRow('ann')
     await storage.transaction(ANN, async (tx) => {
       await tx.insert('threads', row)
       await tx.insert('apiKeys', key)
@@ -177,9 +177,9 @@ export const accessCases: Record<string, CaseBody> = {
       if (change.kind === 'row') changes.push([change.collection, change.userId, change.id])
     })
     await storage.transaction(signIn, async (tx) => {
-      await tx.insert('users', userRow('ann'))
-      await tx.insert('accounts', accountRow('ann'))
-      await tx.insert('sessions', sessionRow('ann', { sessionId: 's' }))
+      await tx.insert('users', sampleUserRow('ann'))
+      await tx.insert('accounts', sampleAccountRow('ann'))
+      await tx.insert('sessions', sampleSessionRow('ann', { sessionId: 's' }))
     })
     const own = { where: { userId: 'ann' } }
     for (const collection of ['users', 'accounts', 'sessions'] as const) {
@@ -202,12 +202,12 @@ export const accessCases: Record<string, CaseBody> = {
       'a user read by a caller of another list',
     )
     await rejects(
-      storage.transaction(signIn, (tx) => tx.insert('users', userRow('bob', { email: 'ann@example.com' }))),
+      storage.transaction(signIn, (tx) => tx.insert('users', sampleUserRow('bob', { email: 'ann@example.com' }))),
       'conflict',
       'an email that somebody has',
     )
     await rejects(
-      storage.transaction(signIn, (tx) => tx.insert('sessions', sessionRow('nobody'))),
+      storage.transaction(signIn, (tx) => tx.insert('sessions', sampleSessionRow('nobody'))),
       'not-found',
       'a session of nobody',
     )
@@ -252,7 +252,7 @@ export const accessCases: Record<string, CaseBody> = {
     ]
     for (const userId of ids)
       await storage.transaction({ userId }, (tx) =>
-        tx.insert('threads', threadRow(userId, { threadId: 't', title: userId })),
+        tx.insert('threads', sampleThreadRow(userId, { threadId: 't', title: userId })),
       )
     for (const userId of ids) {
       const rows = await storage.transaction({ userId }, (tx) => tx.list('threads'))

@@ -2,7 +2,7 @@
 import type { Change, Row } from '../../../storage/storage.ts'
 import { check, equal, eventually, rejects } from '../../check.ts'
 import type { CaseBody } from '../../suite-case.ts'
-import { configRow, grantRow, threadRow, usageRow } from './rows.ts'
+import { configRow, sampleGrantRow, sampleThreadRow, sampleUsageRow } from './rows.ts'
 
 const ANN = { userId: 'ann' }
 
@@ -10,7 +10,7 @@ export const faultCases: Record<string, CaseBody> = {
   'a transaction with a failed operation fails, even when its work caught the error': async (storage) => {
     const changes: Change[] = []
     await storage.watch((change) => changes.push(change))
-    const row = threadRow('ann')
+    const row = sampleThreadRow('ann')
     const swallowing = storage.transaction(ANN, async (tx) => {
       await tx.insert('threads', row)
       await tx.insert('threads', row).catch(() => {})
@@ -36,7 +36,7 @@ export const faultCases: Record<string, CaseBody> = {
   },
 
   'a failed operation rejects with its own error inside the transaction': async (storage) => {
-    const row = threadRow('ann')
+    const row = sampleThreadRow('ann')
     const twice = storage.transaction(ANN, async (tx) => {
       await tx.insert('threads', row)
       await rejects(tx.insert('threads', row), 'conflict', 'the same row twice')
@@ -46,9 +46,9 @@ export const faultCases: Record<string, CaseBody> = {
 
   'a value outside its enum or an unknown field is not stored': async (storage) => {
     const insert = (row: Row<'grants'>) => storage.transaction(ANN, (tx) => tx.insert('grants', row))
-    await rejects(insert(grantRow('ann', { decision: 'maybe' as never })), 'invalid-row', 'an unknown decision')
-    await rejects(insert({ ...grantRow('ann'), extra: 1 } as never), 'invalid-row', 'an unknown field')
-    const stored = grantRow('ann')
+    await rejects(insert(sampleGrantRow('ann', { decision: 'maybe' as never })), 'invalid-row', 'an unknown decision')
+    await rejects(insert({ ...sampleGrantRow('ann'), extra: 1 } as never), 'invalid-row', 'an unknown field')
+    const stored = sampleGrantRow('ann')
     await insert(stored)
     const update = (set: object) =>
       storage.transaction(ANN, (tx) => tx.update('grants', stored.grantId, { set: set as never }))
@@ -60,11 +60,11 @@ export const faultCases: Record<string, CaseBody> = {
 
   'a text with a NUL character is not stored and matches nothing': async (storage) => {
     const insert = (fields: Partial<Row<'threads'>>) =>
-      storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann', fields)))
+      storage.transaction(ANN, (tx) => tx.insert('threads', sampleThreadRow('ann', fields)))
     await rejects(insert({ title: 'a\0b' }), 'invalid-row', 'a text')
     await rejects(insert({ settingsJson: { deep: ['a\0b'] } }), 'invalid-row', 'a text in JSON')
     await rejects(insert({ settingsJson: { 'a\0b': 1 } }), 'invalid-row', 'a name in JSON')
-    const row = threadRow('ann')
+    const row = sampleThreadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     const change = storage.transaction(ANN, (tx) =>
       tx.update('threads', row.threadId, { set: { settingsJson: { deep: 'a\0b' } } }),
@@ -79,7 +79,7 @@ export const faultCases: Record<string, CaseBody> = {
   },
 
   'a counter stores more than 32 bits': async (storage) => {
-    const row = usageRow('ann', { value: 3_000_000_000 })
+    const row = sampleUsageRow('ann', { value: 3_000_000_000 })
     await storage.transaction(ANN, (tx) => tx.insert('usage', row))
     equal(await storage.transaction(ANN, (tx) => tx.get('usage', row.usageId)), row, 'the stored counter')
     const value = Number.MAX_SAFE_INTEGER
@@ -107,14 +107,14 @@ export const faultCases: Record<string, CaseBody> = {
     })
     const changes: Change[] = []
     await storage.watch((change) => changes.push(change))
-    const row = threadRow('ann')
+    const row = sampleThreadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     check(await storage.transaction(ANN, (tx) => tx.get('threads', row.threadId)), 'the row is stored')
     await eventually(() => changes.length === 2, 'the other watcher is told', deadlineMs)
   },
 
   'a closed storage is unavailable': async (storage) => {
-    await storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann')))
+    await storage.transaction(ANN, (tx) => tx.insert('threads', sampleThreadRow('ann')))
     await storage.close()
     await rejects(
       storage.transaction(ANN, (tx) => tx.list('threads')),

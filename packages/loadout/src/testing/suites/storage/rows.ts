@@ -54,7 +54,7 @@ export function toolRow(
   }
 }
 
-export function threadRow(userId: string, overrides: Partial<Row<'threads'>> = {}): Row<'threads'> {
+export function sampleThreadRow(userId: string, overrides: Partial<Row<'threads'>> = {}): Row<'threads'> {
   return {
     threadId: newId('thread'),
     userId,
@@ -66,7 +66,7 @@ export function threadRow(userId: string, overrides: Partial<Row<'threads'>> = {
   }
 }
 
-export function auditRow(userId: string, overrides: Partial<Row<'audit'>> = {}): Row<'audit'> {
+export function sampleAuditRow(userId: string, overrides: Partial<Row<'audit'>> = {}): Row<'audit'> {
   return {
     auditId: newId('audit'),
     entryId: newId('auditEntry'),
@@ -88,7 +88,7 @@ export function auditRow(userId: string, overrides: Partial<Row<'audit'>> = {}):
   }
 }
 
-export function apiKeyRow(userId: string, overrides: Partial<Row<'apiKeys'>> = {}): Row<'apiKeys'> {
+export function sampleApiKeyRow(userId: string, overrides: Partial<Row<'apiKeys'>> = {}): Row<'apiKeys'> {
   return {
     keyId: newId('apiKey'),
     userId,
@@ -105,7 +105,7 @@ export function apiKeyRow(userId: string, overrides: Partial<Row<'apiKeys'>> = {
   }
 }
 
-export function grantRow(userId: string, overrides: Partial<Row<'grants'>> = {}): Row<'grants'> {
+export function sampleGrantRow(userId: string, overrides: Partial<Row<'grants'>> = {}): Row<'grants'> {
   return {
     grantId: newId('grant'),
     userId,
@@ -120,7 +120,7 @@ export function grantRow(userId: string, overrides: Partial<Row<'grants'>> = {})
   }
 }
 
-export function usageRow(userId: string, overrides: Partial<Row<'usage'>> = {}): Row<'usage'> {
+export function sampleUsageRow(userId: string, overrides: Partial<Row<'usage'>> = {}): Row<'usage'> {
   return {
     usageId: newId('usage'),
     userId,
@@ -132,7 +132,7 @@ export function usageRow(userId: string, overrides: Partial<Row<'usage'>> = {}):
   }
 }
 
-export function approvalRow(userId: string, overrides: Partial<Row<'approvals'>> = {}): Row<'approvals'> {
+export function sampleApprovalRow(userId: string, overrides: Partial<Row<'approvals'>> = {}): Row<'approvals'> {
   return {
     approvalId: newId('approval'),
     userId,
@@ -158,7 +158,7 @@ export function approvalRow(userId: string, overrides: Partial<Row<'approvals'>>
   }
 }
 
-export function callRow(userId: string, overrides: Partial<Row<'calls'>> = {}): Row<'calls'> {
+export function sampleCallRow(userId: string, overrides: Partial<Row<'calls'>> = {}): Row<'calls'> {
   const callId = overrides.callId ?? newId('call')
   return {
     callId,
@@ -179,7 +179,7 @@ export function callRow(userId: string, overrides: Partial<Row<'calls'>> = {}): 
   }
 }
 
-export function resultRow(userId: string, overrides: Partial<Row<'results'>> = {}): Row<'results'> {
+export function sampleResultRow(userId: string, overrides: Partial<Row<'results'>> = {}): Row<'results'> {
   return {
     resultId: newId('result'),
     userId,
@@ -209,7 +209,7 @@ export function placesRow(userId: string, overrides: Partial<Row<'places'>> = {}
   }
 }
 
-export function loadedToolRow(userId: string, overrides: Partial<Row<'loadedTools'>> = {}): Row<'loadedTools'> {
+export function sampleLoadedToolRow(userId: string, overrides: Partial<Row<'loadedTools'>> = {}): Row<'loadedTools'> {
   const loadedToolId = overrides.loadedToolId ?? newId('loadedTool')
   return {
     loadedToolId,
@@ -223,7 +223,7 @@ export function loadedToolRow(userId: string, overrides: Partial<Row<'loadedTool
   }
 }
 
-export function toolUseRow(userId: string, overrides: Partial<Row<'toolUses'>> = {}): Row<'toolUses'> {
+export function sampleToolUseRow(userId: string, overrides: Partial<Row<'toolUses'>> = {}): Row<'toolUses'> {
   const toolUseId = overrides.toolUseId ?? newId('toolUse')
   return {
     toolUseId,
@@ -238,7 +238,7 @@ export function toolUseRow(userId: string, overrides: Partial<Row<'toolUses'>> =
   }
 }
 
-export function toolVectorRow(userId: string, overrides: Partial<Row<'toolVectors'>> = {}): Row<'toolVectors'> {
+export function sampleToolVectorRow(userId: string, overrides: Partial<Row<'toolVectors'>> = {}): Row<'toolVectors'> {
   const fingerprint = overrides.fingerprint ?? newId('tool')
   return {
     toolVectorId: `tvec_${fingerprint}`,
@@ -252,7 +252,7 @@ export function toolVectorRow(userId: string, overrides: Partial<Row<'toolVector
   }
 }
 
-export function runRow(userId: string, overrides: Partial<Row<'runs'>> = {}): Row<'runs'> {
+export function sampleRunRow(userId: string, overrides: Partial<Row<'runs'>> = {}): Row<'runs'> {
   return {
     runId: newId('run'),
     userId,

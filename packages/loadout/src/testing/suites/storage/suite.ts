@@ -7,7 +7,7 @@ import { check, equal, eventually, rejects } from '../../check.ts'
 import type { CaseBody, SuiteCase } from '../../suite-case.ts'
 import { accessCases } from './access.ts'
 import { faultCases } from './faults.ts'
-import { configRow, threadRow, toolRow } from './rows.ts'
+import { configRow, sampleThreadRow, toolRow } from './rows.ts'
 
 const ANN = { userId: 'ann' }
 const BOB = { userId: 'bob' }
@@ -78,7 +78,7 @@ const cases: Record<string, CaseBody> = {
   },
 
   'an update changes only the fields that it names': async (storage) => {
-    const row = threadRow('ann', { settingsJson: { a: 1 } })
+    const row = sampleThreadRow('ann', { settingsJson: { a: 1 } })
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     const changed = await storage.transaction(ANN, (tx) =>
       tx.update('threads', row.threadId, { set: { title: 'New' } }),
@@ -88,7 +88,7 @@ const cases: Record<string, CaseBody> = {
   },
 
   'a conditional update is a compare-and-set': async (storage) => {
-    const row = threadRow('ann', { title: 'one' })
+    const row = sampleThreadRow('ann', { title: 'one' })
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     const change = (from: string, to: string) =>
       storage.transaction(ANN, (tx) =>
@@ -99,7 +99,7 @@ const cases: Record<string, CaseBody> = {
   },
 
   'changing a returned row does not change the store': async (storage) => {
-    const row = threadRow('ann', { settingsJson: { list: [1] } })
+    const row = sampleThreadRow('ann', { settingsJson: { list: [1] } })
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     ;(row.settingsJson.list as number[]).push(2)
     const found = await storage.transaction(ANN, (tx) => tx.get('threads', row.threadId))
@@ -112,7 +112,7 @@ const cases: Record<string, CaseBody> = {
 
   'a list filters, orders and pages by id': async (storage) => {
     const rows = Array.from({ length: 7 }, (_, i) =>
-      threadRow('ann', { threadId: `t${i}`, title: i % 2 ? 'odd' : 'even' }),
+      sampleThreadRow('ann', { threadId: `t${i}`, title: i % 2 ? 'odd' : 'even' }),
     )
     await storage.transaction(ANN, async (tx) => {
       for (const row of rows.toReversed()) await tx.insert('threads', row)
@@ -169,7 +169,7 @@ const cases: Record<string, CaseBody> = {
 
   'a list returns the rows between two times': async (storage) => {
     const at = (ms: number) => new Date(1_700_000_000_000 + ms)
-    const rows = [0, 1, 2, 3].map((ms) => threadRow('ann', { threadId: `t${ms}`, createdAt: at(ms) }))
+    const rows = [0, 1, 2, 3].map((ms) => sampleThreadRow('ann', { threadId: `t${ms}`, createdAt: at(ms) }))
     await storage.transaction(ANN, (tx) => tx.insertAll('threads', rows))
     const ids = async (range: { from?: Date; to?: Date }) =>
       (await storage.transaction(ANN, (tx) => tx.list('threads', { between: { field: 'createdAt', ...range } }))).map(
@@ -202,7 +202,7 @@ const cases: Record<string, CaseBody> = {
   },
 
   'a transaction sees its own writes': async (storage) => {
-    const row = threadRow('ann')
+    const row = sampleThreadRow('ann')
     await storage.transaction(ANN, async (tx) => {
       await tx.insert('threads', row)
       equal((await tx.get('threads', row.threadId))?.title, row.title, 'a write of this transaction')
@@ -218,10 +218,10 @@ const cases: Record<string, CaseBody> = {
   },
 
   'a failed transaction changes nothing': async (storage) => {
-    const existing = threadRow('ann', { title: 'kept' })
+    const existing = sampleThreadRow('ann', { title: 'kept' })
     await storage.transaction(ANN, (tx) => tx.insert('threads', existing))
     const failing = storage.transaction(ANN, async (tx) => {
-      await tx.insert('threads', threadRow('ann'))
+      await tx.insert('threads', sampleThreadRow('ann'))
       await tx.update('threads', existing.threadId, { set: { title: 'lost' } })
       throw new Error('on purpose')
     })
@@ -262,13 +262,15 @@ const cases: Record<string, CaseBody> = {
   },
 
   'a duplicate id is a conflict for one owner and allowed across owners': async (storage) => {
-    await storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann', { threadId: 't' })))
+    await storage.transaction(ANN, (tx) => tx.insert('threads', sampleThreadRow('ann', { threadId: 't' })))
     await rejects(
-      storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann', { threadId: 't' }))),
+      storage.transaction(ANN, (tx) => tx.insert('threads', sampleThreadRow('ann', { threadId: 't' }))),
       'conflict',
       'twice',
     )
-    await storage.transaction(BOB, (tx) => tx.insert('threads', threadRow('bob', { threadId: 't', title: "Bob's" })))
+    await storage.transaction(BOB, (tx) =>
+      tx.insert('threads', sampleThreadRow('bob', { threadId: 't', title: "Bob's" })),
+    )
     equal((await storage.transaction(BOB, (tx) => tx.get('threads', 't')))?.title, "Bob's", "Bob's row of the same id")
     equal(
       (await storage.transaction(ANN, (tx) => tx.get('threads', 't')))?.title,
@@ -311,7 +313,7 @@ const cases: Record<string, CaseBody> = {
     const changes: Change[] = []
     const stop = await storage.watch((change) => changes.push(change))
     equal(changes, [{ kind: 'live' }], 'what a watcher hears first')
-    const row = threadRow('ann')
+    const row = sampleThreadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     const expected = { kind: 'row', collection: 'threads', userId: 'ann', id: row.threadId }
     await eventually(() => changes.length === 2, 'the change is told', deadlineMs)
@@ -325,7 +327,7 @@ const cases: Record<string, CaseBody> = {
     await storage.transaction(ANN, (tx) => tx.delete('threads', row.threadId))
     await eventually(() => changes.length === 3, 'the deletion is told', deadlineMs)
     stop()
-    await storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann')))
+    await storage.transaction(ANN, (tx) => tx.insert('threads', sampleThreadRow('ann')))
     await new Promise((resolve) => setTimeout(resolve, 50))
     equal(changes.slice(1), [expected, expected], 'all that was told')
   },
@@ -345,7 +347,7 @@ const cases: Record<string, CaseBody> = {
   },
 
   'concurrent transactions all commit': async (storage) => {
-    const rows = Array.from({ length: 40 }, (_, i) => threadRow(`user${i % 4}`))
+    const rows = Array.from({ length: 40 }, (_, i) => sampleThreadRow(`user${i % 4}`))
     await Promise.all(rows.map((row) => storage.transaction({ userId: row.userId }, (tx) => tx.insert('threads', row))))
     for (let i = 0; i < 4; i++) {
       const found = await storage.transaction({ userId: `user${i}` }, (tx) => tx.list('threads'))

@@ -5,7 +5,7 @@ import type { Row } from '../../../storage/storage.ts'
 const now = () => new Date()
 const soon = () => new Date(Date.now() + 60_000)
 
-export function userRow(userId: string, overrides: Partial<Row<'users'>> = {}): Row<'users'> {
+export function sampleUserRow(userId: string, overrides: Partial<Row<'users'>> = {}): Row<'users'> {
   return {
     userId,
     email: `${userId}@example.com`,
@@ -20,7 +20,7 @@ export function userRow(userId: string, overrides: Partial<Row<'users'>> = {}): 
   }
 }
 
-export function accountRow(userId: string, overrides: Partial<Row<'accounts'>> = {}): Row<'accounts'> {
+export function sampleAccountRow(userId: string, overrides: Partial<Row<'accounts'>> = {}): Row<'accounts'> {
   return {
     accountId: newId('account'),
     userId,
@@ -33,7 +33,7 @@ export function accountRow(userId: string, overrides: Partial<Row<'accounts'>> =
   }
 }
 
-export function sessionRow(userId: string, overrides: Partial<Row<'sessions'>> = {}): Row<'sessions'> {
+export function sampleSessionRow(userId: string, overrides: Partial<Row<'sessions'>> = {}): Row<'sessions'> {
   return {
     sessionId: newId('session'),
     userId,
@@ -47,7 +47,10 @@ export function sessionRow(userId: string, overrides: Partial<Row<'sessions'>> =
   }
 }
 
-export function signInLinkRow(userId: string | null, overrides: Partial<Row<'signInLinks'>> = {}): Row<'signInLinks'> {
+export function sampleSignInLinkRow(
+  userId: string | null,
+  overrides: Partial<Row<'signInLinks'>> = {},
+): Row<'signInLinks'> {
   return {
     linkId: newId('signInLink'),
     kind: 'invite',
