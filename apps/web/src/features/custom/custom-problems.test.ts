@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { countOfTool, inCode, inRecordText, otherProblems, placed, problemOfTool } from './custom-problems.ts'
-import { freeName, isDrawable, textOf, withField } from './custom-record.ts'
+import { freeName, isDrawable, recordText, withField } from './custom-record.ts'
 
 const record = { tools: [{ name: 'a b', inputSchema: { type: 'object' }, execute: 'return (' }], secrets: { KEY: 'x' } }
-const text = textOf(record)
+const text = recordText(record)
 
 describe('a validation problem of a record', () => {
   it('is marked at its position in the text', () => {

@@ -29,7 +29,7 @@ export const NEW_RECORD: CustomRecord = {
   tools: [{ ...NEW_TOOL, name: 'shout', description: 'Says a text loudly.', annotations: { readOnlyHint: true } }],
 }
 
-export const textOf = (record: unknown): string => JSON.stringify(record, undefined, 2)
+export const recordText = (record: unknown): string => JSON.stringify(record, undefined, 2)
 
 /** The stored record without its `type`. */
 export function recordOf({ server }: Pick<Toolkit, 'server'>): CustomRecord {
@@ -38,13 +38,13 @@ export function recordOf({ server }: Pick<Toolkit, 'server'>): CustomRecord {
 }
 
 /** Editor state: the name, and the rest as one text. */
-export interface Draft {
+export interface RecordDraft {
   name: string
   text: string
 }
 
 /** Compares two drafts independent of key order. */
-export const isSame = (one: Draft, other: Draft): boolean =>
+export const isSame = (one: RecordDraft, other: RecordDraft): boolean =>
   one.name === other.name && (one.text === other.text || sorted(one.text) === sorted(other.text))
 
 function sorted(text: string): string {

@@ -7,7 +7,15 @@ import { useDebounced } from '../../lib/debounce.ts'
 import { ifUnchanged, useExternalChange } from '../../lib/external-change.tsx'
 import { readJson } from '../schema-form/read-json.ts'
 import { type FieldProblem, placed } from './custom-problems.ts'
-import { type CustomRecord, type Draft, isDrawable, isSame, NEW_RECORD, recordOf, textOf } from './custom-record.ts'
+import {
+  type CustomRecord,
+  isDrawable,
+  isSame,
+  NEW_RECORD,
+  type RecordDraft,
+  recordOf,
+  recordText,
+} from './custom-record.ts'
 
 export interface RecordState {
   name: string
@@ -41,7 +49,7 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
   const latest = useRef({ name, text })
   latest.current = { name, text }
   const stored = useMemo(() => (toolkit ? startOf(toolkit) : undefined), [toolkit])
-  const take = useCallback((next: Draft) => {
+  const take = useCallback((next: RecordDraft) => {
     setBase(next)
     setDraft(next)
     setRevision((old) => old + 1)
@@ -86,18 +94,22 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     revision,
     setName: (next) => change({ name: next }),
     setText: (next) => change({ text: next }),
-    setRecord: (next) => change({ text: textOf(next) }),
+    setRecord: (next) => change({ text: recordText(next) }),
     save,
   }
 }
 
 const startOf = (toolkit: Pick<Toolkit, 'name' | 'server'> | undefined) =>
-  toolkit ? { name: toolkit.name, text: textOf(recordOf(toolkit)) } : { name: '', text: textOf(NEW_RECORD) }
+  toolkit ? { name: toolkit.name, text: recordText(recordOf(toolkit)) } : { name: '', text: recordText(NEW_RECORD) }
 
-function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Toolkit, sent: Draft) => void) {
+function useSave(
+  toolkit: Toolkit | undefined,
+  base: RecordDraft,
+  onSaved: (saved: Toolkit, sent: RecordDraft) => void,
+) {
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: async ({ name, text }: Draft): Promise<Toolkit> => {
+    mutationFn: async ({ name, text }: RecordDraft): Promise<Toolkit> => {
       const config_json = JSON.parse(text) as Record<string, unknown>
       if (toolkit) {
         const headers = await ifUnchanged<Toolkit>({
@@ -128,9 +140,14 @@ function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Too
   })
 }
 
-function useCheck({ name, text, uscoId, isReadable }: Draft & { uscoId: string | undefined; isReadable: boolean }) {
+function useCheck({
+  name,
+  text,
+  uscoId,
+  isReadable,
+}: RecordDraft & { uscoId: string | undefined; isReadable: boolean }) {
   const quiet = useDebounced(JSON.stringify({ name, text }))
-  const draft = JSON.parse(quiet) as Draft
+  const draft = JSON.parse(quiet) as RecordDraft
   const { data, isPlaceholderData } = useQuery({
     // Outside the live topics and without cache, because the text may contain secrets.
     queryKey: ['custom-check', uscoId, quiet],

@@ -9,7 +9,7 @@ import { PolicyTab } from './policy/policy-tab.tsx'
 import { AppToolkits } from './servers/app-toolkits.tsx'
 import { ConfigTab } from './system/config-tab.tsx'
 import { UpkeepTab } from './system/maintenance-tab.tsx'
-import { ModelsTab } from './system/models-tab.tsx'
+import { AppModelsTab } from './system/models-tab.tsx'
 import { UsersTab } from './users/users-tab.tsx'
 
 const route = getRouteApi('/shell/operator')
@@ -19,7 +19,7 @@ const TABS: ReadonlyArray<{ value: string; label: string; content: ComponentType
   { value: 'policy', label: 'Policy', content: PolicyTab },
   { value: 'settings', label: 'Settings and limits', content: ConfigTab },
   { value: 'users', label: 'Users', content: UsersTab },
-  { value: 'models', label: 'Model keys', content: ModelsTab },
+  { value: 'models', label: 'Model keys', content: AppModelsTab },
   { value: 'upkeep', label: 'Server', content: UpkeepTab },
 ]
 

@@ -8,7 +8,7 @@ import { Empty } from '../../ui/data/empty.tsx'
 import { TimeAgo } from '../../ui/data/time-ago.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Loading, Section } from '../operator/section.tsx'
-import { type Grant, grantsQuery } from './queries.ts'
+import { grantsQuery, type SavedPermission } from './queries.ts'
 
 /** Saved permissions, which can be revoked. */
 export function PermissionsTab() {
@@ -33,7 +33,7 @@ export function PermissionsTab() {
   )
 }
 
-function GrantRow({ grant }: { grant: Grant }) {
+function GrantRow({ grant }: { grant: SavedPermission }) {
   const queryClient = useQueryClient()
   const { queryKey } = grantsQuery()
   const revoke = useMutation({

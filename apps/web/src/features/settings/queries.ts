@@ -4,11 +4,11 @@ import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
 
 export type Preferences = InferResponseType<typeof client.api.preferences.$get, 200>
-export type Grant = InferResponseType<typeof client.api.grants.$get, 200>['items'][number]
+export type SavedPermission = InferResponseType<typeof client.api.grants.$get, 200>['items'][number]
 export type ApiKey = InferResponseType<typeof client.api.keys.$get, 200>['items'][number]
 export type NewApiKey = InferResponseType<typeof client.api.keys.$post, 201>
 export type SignInSession = InferResponseType<typeof client.api.auth.sessions.$get, 200>['items'][number]
-export type ImportReport = InferResponseType<typeof client.api.mcp.import.$post, 200>
+export type ConfigImportReport = InferResponseType<typeof client.api.mcp.import.$post, 200>
 
 export const preferencesQuery = () =>
   queryOptions({
@@ -16,7 +16,7 @@ export const preferencesQuery = () =>
     queryFn: ({ signal }) => answer(client.api.preferences.$get({}, { init: { signal } })),
   })
 
-export const userRulesQuery = () =>
+export const settingsRulesQuery = () =>
   queryOptions({
     queryKey: ['preferences', 'rules'],
     queryFn: async ({ signal }) => (await answer(client.api.policy.own.$get({}, { init: { signal } }))).rules,

@@ -5,10 +5,10 @@ import { ProblemNotice } from '../../lib/problems.tsx'
 import { RulesEditor } from '../operator/policy/rules-editor.tsx'
 import type { PolicyRule } from '../operator/queries.ts'
 import { Loading, Section } from '../operator/section.tsx'
-import { userRulesQuery } from './queries.ts'
+import { settingsRulesQuery } from './queries.ts'
 
 export function RulesTab() {
-  const { data, error } = useQuery(userRulesQuery())
+  const { data, error } = useQuery(settingsRulesQuery())
   const save = useSaveRules()
   if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Loading label="Loading rules" />
@@ -36,7 +36,7 @@ function useSaveRules() {
   return useMutation({
     mutationFn: (rules: PolicyRule[]) => answer(client.api.policy.own.$put({ json: { rules } })),
     onSuccess: ({ rules }) => {
-      queryClient.setQueryData(userRulesQuery().queryKey, rules)
+      queryClient.setQueryData(settingsRulesQuery().queryKey, rules)
       toast.success('Rules saved')
     },
   })

@@ -10,8 +10,8 @@ export type Loadout = InferResponseType<typeof threadRoutes.loadout.$get, 200>
 export type Explained = InferResponseType<typeof threadRoutes.explain.$get, 200>['items'][number]
 export type StoredMessage = InferResponseType<typeof threadRoutes.messages.$get, 200>['items'][number]
 export type Selection = InferResponseType<typeof threadRoutes.resolve.$post, 200>
-export type Run = InferResponseType<(typeof client.api.runs)[':id']['$get'], 200>
-export type Approval = InferResponseType<(typeof client.api.approvals)[':id']['$get'], 200>
+export type ThreadRun = InferResponseType<(typeof client.api.runs)[':id']['$get'], 200>
+export type ThreadApproval = InferResponseType<(typeof client.api.approvals)[':id']['$get'], 200>
 export type Models = InferResponseType<typeof client.api.models.$get, 200>
 
 const param = (id: string) => ({ param: { id } })
@@ -69,7 +69,7 @@ export const loadedQuery = (id: string) =>
     queryFn: async ({ signal }) => (await answer(threadRoutes.loaded.$get(param(id), { init: { signal } }))).items,
   })
 
-export const explainQuery = (id: string) =>
+export const threadExplainQuery = (id: string) =>
   queryOptions({
     queryKey: ['threads', id, 'explain'],
     queryFn: async ({ signal }) =>
@@ -90,13 +90,13 @@ export const threadRunsQuery = (threadId: string) =>
       (await answer(client.api.runs.$get({ query: { threadId, limit: PAGE } }, { init: { signal } }))).items,
   })
 
-const OVER = new Set<Run['status']>(['completed', 'failed', 'cancelled'])
-export const isOver = (run: Pick<Run, 'status'>): boolean => OVER.has(run.status)
+const OVER = new Set<ThreadRun['status']>(['completed', 'failed', 'cancelled'])
+export const isOver = (run: Pick<ThreadRun, 'status'>): boolean => OVER.has(run.status)
 
 /** An active run is polled, because not every step has an event. */
 const LOOK_AGAIN_MS = 700
 
-export const runQuery = (id: string) =>
+export const threadRunQuery = (id: string) =>
   queryOptions({
     queryKey: ['runs', id],
     queryFn: ({ signal }) => answer(client.api.runs[':id'].$get(param(id), { init: { signal } })),

@@ -14,7 +14,7 @@ import { Conversation } from './chat/conversation.tsx'
 import { DeleteThreadDialog, RenameDialog } from './list/thread-dialogs.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
 import { type Thread, threadQuery } from './queries.ts'
-import { titleOf } from './use-threads.ts'
+import { threadTitle } from './use-threads.ts'
 
 const route = getRouteApi('/shell/threads/$id')
 const MENU = 'thread-menu'
@@ -30,7 +30,7 @@ export function ThreadPage() {
   const { data: thread, error } = useQuery(threadQuery(id))
   // The cache may still have a deleted thread.
   const there = isNotFound(error) ? undefined : thread
-  const title = thread ? titleOf(thread) : 'Thread'
+  const title = thread ? threadTitle(thread) : 'Thread'
   useEffect(() => {
     document.title = `${title} · Loadout`
   }, [title])

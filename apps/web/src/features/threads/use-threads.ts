@@ -6,7 +6,7 @@ import { answer, client } from '../../lib/api.ts'
 import { toastProblem } from '../../lib/problems.tsx'
 import { type Thread, threadQuery } from './queries.ts'
 
-export const titleOf = ({ title }: Pick<Thread, 'title'>): string => title || 'Untitled thread'
+export const threadTitle = ({ title }: Pick<Thread, 'title'>): string => title || 'Untitled thread'
 
 export function useNewThread() {
   const queryClient = useQueryClient()
@@ -39,7 +39,7 @@ export function useDeleteThread(done: (thread: Thread) => void) {
   return useMutation({
     mutationFn: ({ id }: Thread) => answer(client.api.threads[':id'].$delete({ param: { id } })),
     onSuccess: (_, thread) => {
-      toast.success(`“${titleOf(thread)}” deleted`)
+      toast.success(`“${threadTitle(thread)}” deleted`)
       done(thread)
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['threads', 'list'] }),

@@ -6,7 +6,7 @@ import type { Strategy } from './tools-search.ts'
 
 export type ToolHit = InferResponseType<typeof client.api.tools.$get, 200>['tools'][number]
 export type ExplainedTool = InferResponseType<typeof client.api.tools.explain.$get, 200>['items'][number]
-export type ToolDecision = InferResponseType<typeof client.api.policy.decisions.$get, 200>['items'][number]
+export type ListedDecision = InferResponseType<typeof client.api.policy.decisions.$get, 200>['items'][number]
 
 export const MAX_FOUND = 100
 
@@ -26,7 +26,7 @@ export const searchQuery = (q: string, strategy: Strategy | undefined) =>
     placeholderData: keepPreviousData,
   })
 
-export const explainQuery = () =>
+export const toolExplainQuery = () =>
   queryOptions({
     queryKey: ['tools', 'explain'],
     queryFn: async ({ signal }) => {
@@ -44,7 +44,7 @@ export const declarationQuery = (toolkit: string, tool: string) =>
       ),
   })
 
-export const decisionsQuery = (toolkit: string) =>
+export const toolDecisionsQuery = (toolkit: string) =>
   queryOptions({
     queryKey: ['grants', 'decisions', toolkit],
     queryFn: async ({ signal }) =>

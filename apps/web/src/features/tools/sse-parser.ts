@@ -1,13 +1,13 @@
 /** Parses server-sent events from a byte stream. */
 
-export interface StreamEvent {
+export interface CallEvent {
   event: string
   data: string
 }
 
 const MAX_EVENT = 32 * 1024 * 1024
 
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<CallEvent> {
   const decoder = new TextDecoder()
   // Not every browser supports async iteration of streams.
   const reader = body.getReader()
@@ -23,7 +23,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-export function readEvent(block: string): StreamEvent | undefined {
+export function readEvent(block: string): CallEvent | undefined {
   let event = 'message'
   const data: string[] = []
   for (const line of block.split('\n')) {

@@ -18,7 +18,7 @@ interface DetailProps {
 }
 
 /** Title as models see it. */
-export function titleOf({ toolkit, tool }: LocatedTool): string {
+export function toolTitle({ toolkit, tool }: LocatedTool): string {
   const { title, annotations } = presentedTool(toolkit, tool).tool
   return title ?? annotations?.title ?? tool.name
 }

@@ -4,7 +4,7 @@ import { CircleCheck, CircleHelp, CircleSlash, CircleX, type LucideIcon } from '
 import type { ReactNode } from 'react'
 import { cn } from '../../ui/cn.ts'
 import { CopyButton } from '../../ui/data/copy-button.tsx'
-import { decisionsQuery, type ExplainedTool } from './queries.ts'
+import { type ExplainedTool, toolDecisionsQuery } from './queries.ts'
 import type { LocatedTool } from './tool-rows.ts'
 
 interface FactsProps {
@@ -78,7 +78,7 @@ const DECIDED: Record<string, { label: string; icon: LucideIcon; className: stri
 }
 
 function Decision({ toolkit, ref_ }: { toolkit: string; ref_: string }) {
-  const { data } = useQuery(decisionsQuery(toolkit))
+  const { data } = useQuery(toolDecisionsQuery(toolkit))
   const found = data?.find(({ ref }) => ref === ref_)
   const look = found && DECIDED[found.decision]
   if (!found || !look) return data ? 'Nothing is decided of it.' : '…'

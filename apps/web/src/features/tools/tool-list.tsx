@@ -9,7 +9,7 @@ import { StateBadge } from '../servers/list/toolkit-state.tsx'
 import { ToolBadges } from '../servers/tools/tool-badges.tsx'
 import type { ExplainedTool } from './queries.ts'
 import { ToolLink } from './tool-link.tsx'
-import { rowsOf, type ToolRow } from './tool-rows.ts'
+import { type ToolRow, toolRows } from './tool-rows.ts'
 
 interface ToolListProps {
   toolkits: readonly Toolkit[]
@@ -22,7 +22,7 @@ const TOOL_HEIGHT = 60
 
 export function ToolList({ toolkits, explained, chosen }: ToolListProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  const rows = rowsOf(toolkits, closed)
+  const rows = toolRows(toolkits, closed)
   const list = useRef<HTMLUListElement>(null)
   const [scrollMargin, setScrollMargin] = useState(0)
   // The opened row stays rendered, so that the focus can return to it.

@@ -7,7 +7,7 @@ import { Button } from '../../ui/form/button.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../ui/overlay/dialog.tsx'
 import type { ExplainedTool } from './queries.ts'
 import type { TestHistory } from './test/use-test-history.ts'
-import { ToolDetail, titleOf } from './tool-detail.tsx'
+import { ToolDetail, toolTitle } from './tool-detail.tsx'
 import { toolLinkId } from './tool-link.tsx'
 import type { LocatedTool } from './tool-rows.ts'
 import { useWide } from './use-wide.ts'
@@ -23,7 +23,7 @@ interface SideProps {
 
 export function ToolSide({ wanted, isLoading, located, explained, tries, onClose }: SideProps) {
   const isWide = useWide()
-  const title = located ? titleOf(located) : (wanted ?? '')
+  const title = located ? toolTitle(located) : (wanted ?? '')
   const where = located ? `${located.toolkit.name} · ${located.tool.ref}` : ''
   const content = located ? (
     <ToolDetail key={wanted} located={located} explained={explained} tries={tries} />

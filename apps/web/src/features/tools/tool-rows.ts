@@ -7,7 +7,7 @@ export type ToolRow =
   | { kind: 'toolkit'; key: string; toolkit: Toolkit; count: number; isOpen: boolean }
   | { kind: 'tool'; key: string; toolkit: Toolkit; tool: Tool }
 
-export function rowsOf(toolkits: readonly Toolkit[], closed: ReadonlySet<string>): ToolRow[] {
+export function toolRows(toolkits: readonly Toolkit[], closed: ReadonlySet<string>): ToolRow[] {
   return toolkits.flatMap((toolkit): ToolRow[] => {
     const isOpen = !closed.has(toolkit.uscoId)
     const head: ToolRow = { kind: 'toolkit', key: toolkit.uscoId, toolkit, count: toolkit.tools.length, isOpen }

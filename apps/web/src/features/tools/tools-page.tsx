@@ -8,7 +8,7 @@ import { Empty } from '../../ui/data/empty.tsx'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { explainQuery, MAX_FOUND, searchQuery } from './queries.ts'
+import { MAX_FOUND, searchQuery, toolExplainQuery } from './queries.ts'
 import { SearchBar } from './search-bar.tsx'
 import { SearchResults } from './search-results.tsx'
 import { useTestHistory } from './test/use-test-history.ts'
@@ -21,7 +21,7 @@ export function ToolsPage() {
   const { q = '', tool, strategy } = useSearch({ from: '/shell/tools' })
   const navigate = useNavigate({ from: '/tools' })
   const toolkits = useQuery(toolkitsQuery())
-  const { data: explained } = useQuery(explainQuery())
+  const { data: explained } = useQuery(toolExplainQuery())
   const tries = useTestHistory()
   const listed = locate(toolkits.data, tool)
   const whole = useQuery(toolkitQuery(listed?.toolkit.uscoId))
@@ -54,7 +54,7 @@ interface AllProps {
 
 function AllTools({ chosen }: AllProps) {
   const { data: toolkits, isPending, error, refetch } = useQuery(toolkitsQuery())
-  const { data: explained } = useQuery(explainQuery())
+  const { data: explained } = useQuery(toolExplainQuery())
   if (isPending) return <LoadingTools />
   if (!toolkits)
     return (

@@ -5,13 +5,13 @@ import { answer, client, problemOf, type Toolkit, toolkitsQuery, wholeToolkitsQu
 import type { JsonObject } from './definition/definition.ts'
 import type { OutputSchemas } from './definition/suggestions.ts'
 
-export type Tool = Toolkit['tools'][number]
+export type WorkflowTool = Toolkit['tools'][number]
 
 export interface Tools {
   toolkits: readonly Toolkit[]
   isLoading: boolean
   error: Error | null
-  find: (ref: string) => Tool | undefined
+  find: (ref: string) => WorkflowTool | undefined
   schemas: OutputSchemas
 }
 
@@ -27,7 +27,7 @@ export function useTools(): Tools {
   }
 }
 
-export function useRefreshTools() {
+export function useRefreshServerTools() {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: ({ uscoId }: Toolkit) =>

@@ -4,7 +4,7 @@ import { Badge } from '../../../ui/data/badge.tsx'
 import { type PolicyRule, policyQuery } from '../queries.ts'
 import { Loading, Section } from '../section.tsx'
 import { useSetPolicy } from '../system/use-app.ts'
-import { DECISION_LABELS, formatConditions } from './rule-form.tsx'
+import { formatConditions, RULE_DECISION_LABELS } from './rule-form.tsx'
 import { RulesEditor } from './rules-editor.tsx'
 
 export function PolicyTab() {
@@ -36,7 +36,7 @@ function CodeRules({ rules }: { rules: readonly PolicyRule[] }) {
         {rules.map((rule) => (
           <li key={JSON.stringify(rule)} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">
             <code className="font-mono text-[0.8125rem] wrap-anywhere">{rule.pattern}</code>
-            <Badge>{DECISION_LABELS[rule.decision]}</Badge>
+            <Badge>{RULE_DECISION_LABELS[rule.decision]}</Badge>
             <span className="text-ink-muted">{formatConditions(rule)}</span>
           </li>
         ))}

@@ -13,7 +13,7 @@ interface RuleFormProps {
   onRemove: () => void
 }
 
-export const DECISION_LABELS: Record<PolicyRule['decision'], string> = { allow: 'Allow', ask: 'Ask', deny: 'Deny' }
+export const RULE_DECISION_LABELS: Record<PolicyRule['decision'], string> = { allow: 'Allow', ask: 'Ask', deny: 'Deny' }
 
 const HINTS = [
   ['readOnly', 'read-only'],
@@ -102,7 +102,7 @@ export function RuleFields({ rule, errors, onChange }: RuleFieldsProps) {
               value={rule.decision}
               onChange={({ target }) => onChange({ ...rule, decision: target.value as PolicyRule['decision'] })}
             >
-              {Object.entries(DECISION_LABELS).map(([value, label]) => (
+              {Object.entries(RULE_DECISION_LABELS).map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}
                 </option>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { draftOf, patchOf } from './config-fields.ts'
+import { configDraft, patchOf } from './config-fields.ts'
 
 const config = {
   discovery: { enabled: false, autoDiscover: false },
@@ -11,7 +11,7 @@ const config = {
 }
 
 it('the config form sends only changed fields, with null for a removed limit', () => {
-  const before = draftOf(config)
+  const before = configDraft(config)
   expect(patchOf(before, before)).toEqual({})
   const draft = {
     ...before,

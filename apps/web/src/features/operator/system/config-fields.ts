@@ -111,7 +111,7 @@ export type ConfigDraft = Readonly<Record<string, string | boolean>>
 
 const FIELDS = CONFIG_SECTIONS.flatMap(({ fields }) => fields)
 
-export function draftOf(config: AppConfig): ConfigDraft {
+export function configDraft(config: AppConfig): ConfigDraft {
   return Object.fromEntries(FIELDS.map(({ path, kind }) => [path, toDraftValue(at(config, path), kind)]))
 }
 

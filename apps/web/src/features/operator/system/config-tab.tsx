@@ -9,7 +9,7 @@ import { Input, Textarea } from '../../../ui/form/input.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
 import { type AppConfig, appConfigQuery } from '../queries.ts'
 import { Loading, Section } from '../section.tsx'
-import { CONFIG_SECTIONS, type ConfigDraft, type ConfigField, draftOf, patchOf } from './config-fields.ts'
+import { CONFIG_SECTIONS, type ConfigDraft, type ConfigField, configDraft, patchOf } from './config-fields.ts'
 import { useChangeConfig } from './use-app.ts'
 
 export function ConfigTab() {
@@ -19,7 +19,7 @@ export function ConfigTab() {
 }
 
 function ConfigForm({ config }: { config: AppConfig }) {
-  const stored = draftOf(config)
+  const stored = configDraft(config)
   const [changes, setChanges] = useState<ConfigDraft>({})
   const draft = { ...stored, ...changes }
   const patch = patchOf(draft, stored)

@@ -7,12 +7,12 @@ import { Button } from '../../../ui/form/button.tsx'
 import { startSettingsQuery } from '../queries.ts'
 import { Section } from '../section.tsx'
 import { formatBackup } from './format-backup.ts'
-import { StartSettings } from './start-settings.tsx'
+import { StartSettingsList } from './start-settings.tsx'
 
 export function UpkeepTab() {
   return (
     <>
-      <StartSettings />
+      <StartSettingsList />
       <Verify />
       <Backup />
     </>

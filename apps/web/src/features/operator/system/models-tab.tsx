@@ -4,7 +4,7 @@ import { ModelName, ProviderKeys, type ProviderRowProps } from './provider-keys.
 import { useAppKey } from './use-app.ts'
 
 /** App keys, for users without their own key. */
-export const ModelsTab = () => <ProviderKeys title="Keys for everyone" note={noteOf} row={Provider} />
+export const AppModelsTab = () => <ProviderKeys title="Keys for everyone" note={noteOf} row={Provider} />
 
 const noteOf = (model: string | undefined) =>
   model ? (

@@ -13,7 +13,7 @@ const STDIO = {
 } as const
 
 /** Read-only settings from the server's environment. */
-export function StartSettings() {
+export function StartSettingsList() {
   const { data, error } = useQuery(startSettingsQuery())
   if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Loading label="Loading what the server was started with" />

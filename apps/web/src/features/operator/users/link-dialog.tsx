@@ -1,6 +1,6 @@
+import { CopyButton } from '../../../ui/data/copy-button.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/overlay/dialog.tsx'
-import { CopyButton } from '../../servers/copy-button.tsx'
 import type { User, UserLink } from '../queries.ts'
 
 interface LinkDialogProps {
@@ -39,7 +39,7 @@ export function LinkText({ link: { url, expiresAt } }: { link: UserLink }) {
       </p>
       <div className="flex flex-wrap items-center justify-between gap-2">
         <span className="text-sm text-ink-muted">Good once, until {new Date(expiresAt).toLocaleString()}.</span>
-        <CopyButton text={url} label="Copy the link" />
+        <CopyButton text={() => url} label="Copy the link" />
       </div>
     </div>
   )

@@ -21,7 +21,7 @@ import { EmptyState } from './empty-state.tsx'
 import { failedFirst, filterToolkits } from './filter-toolkits.ts'
 import { menuId, openerId, type RowActions } from './row-actions.ts'
 import { Toolbar } from './toolbar.tsx'
-import { LoadingList, Section, type Selected, ToolkitList } from './toolkit-list.tsx'
+import { ListSection, LoadingList, type Selected, ToolkitList } from './toolkit-list.tsx'
 import { type Bulk, useBulk } from './use-bulk.ts'
 
 const route = getRouteApi('/shell/connectors')
@@ -156,11 +156,11 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
           onDone={() => setUscoIds(undefined)}
         />
       )}
-      <Section id={YOURS} title="Your servers" count={yours.length}>
+      <ListSection id={YOURS} title="Your servers" count={yours.length}>
         {yours.length > 0 && <ToolkitList toolkits={yours} open={open} actions={actions} selected={selected} />}
         {yours.length === 0 && (own.length > 0 ? <Nothing>None of your servers match.</Nothing> : <EmptyState />)}
-      </Section>
-      <Section
+      </ListSection>
+      <ListSection
         id="global-servers"
         title="Global servers"
         count={global.length}
@@ -171,7 +171,7 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
         ) : (
           <ToolkitList toolkits={global} open={open} actions={actions} selected={selected} />
         )}
-      </Section>
+      </ListSection>
     </>
   )
 }
@@ -223,8 +223,8 @@ const Nothing = ({ children }: { children: string }) => (
 
 function LoadingSection() {
   return (
-    <Section id={YOURS} title="Your servers">
+    <ListSection id={YOURS} title="Your servers">
       <LoadingList />
-    </Section>
+    </ListSection>
   )
 }

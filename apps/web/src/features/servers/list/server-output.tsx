@@ -1,6 +1,6 @@
 import type { SyntheticEvent } from 'react'
+import { CopyButton } from '../../../ui/data/copy-button.tsx'
 import { ScrollRegion } from '../../../ui/layout/scroll-region.tsx'
-import { CopyButton } from '../copy-button.tsx'
 
 // Scrolls to the end, where the last error is.
 function toEnd(region: Element | null): void {
@@ -21,7 +21,7 @@ export function ServerOutput({ output, of, open = false }: { output: string; of:
           <pre className="font-mono text-xs leading-relaxed whitespace-pre-wrap wrap-anywhere">{output}</pre>
         </ScrollRegion>
         <div className="-mx-2 -mb-1">
-          <CopyButton text={output} label={`Copy what ${of} printed`} />
+          <CopyButton text={() => output} label={`Copy what ${of} printed`} />
         </div>
       </div>
     </details>

@@ -14,7 +14,7 @@ interface SectionProps {
   children: ReactNode
 }
 
-export function Section({ id, title, note, count, children }: SectionProps) {
+export function ListSection({ id, title, note, count, children }: SectionProps) {
   return (
     <section aria-labelledby={id} className="grid gap-3">
       <div className="grid gap-0.5">

@@ -6,7 +6,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { Input, Select } from '../../../ui/form/input.tsx'
 import { filterTools, TOOL_FILTERS, type ToolFilter } from '../tools/filter-tools.ts'
 import { useReviewed } from '../tools/review.ts'
-import { ToolList } from '../tools/tool-list.tsx'
+import { ServerToolList } from '../tools/tool-list.tsx'
 import { isSwitchable, maxSwitchable } from '../tools/tool-switch.ts'
 import { useSwitchTools } from '../use-tools.ts'
 
@@ -67,7 +67,7 @@ export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
         {counted(visible.length, 'tool')} shown
       </p>
       {visible.length > 0 ? (
-        <ToolList toolkit={toolkit} tools={visible} />
+        <ServerToolList toolkit={toolkit} tools={visible} />
       ) : (
         <p className="py-2 text-sm text-ink-muted">No tool fits. Clear the search to see all of them.</p>
       )}

@@ -10,7 +10,7 @@ import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../../ui/overlay/dialog.tsx'
 import { SwitchRow } from '../form/options-fields.tsx'
 import { useOverride } from '../use-tools.ts'
-import { CAREFUL, draftOf, HINTS, type Hint, type OverrideDraft, overrideOf } from './tool-override.ts'
+import { CAREFUL, HINTS, type Hint, type OverrideDraft, overrideDraft, overrideOf } from './tool-override.ts'
 
 type Tool = Toolkit['tools'][number]
 
@@ -30,7 +30,7 @@ interface OverrideDialogProps {
 }
 
 export function OverrideDialog({ toolkit, tool, onClose, onClosed }: OverrideDialogProps) {
-  const [initial] = useState(() => draftOf(overrideOf(toolkit, tool)))
+  const [initial] = useState(() => overrideDraft(overrideOf(toolkit, tool)))
   const [draft, setDraft] = useState(initial)
   const [isLeaving, setLeaving] = useState(false)
   const save = useOverride()

@@ -7,7 +7,7 @@ import { decisionsQuery, toolGrantsQuery, userRulesQuery } from '../queries.ts'
 import { useSetToolPolicy, useSwitchTools } from '../use-tools.ts'
 import { useReviewed } from './review.ts'
 import { choiceOf } from './tool-policy.ts'
-import { ToolRow, type ToolRowProps } from './tool-row.tsx'
+import { ServerToolRow, type ToolRowProps } from './tool-row.tsx'
 
 const DRAWN_WHOLE = 60
 const ROW_PX = 92
@@ -17,13 +17,13 @@ interface ToolListProps {
   tools: Toolkit['tools']
 }
 
-export function ToolList({ toolkit, tools }: ToolListProps) {
+export function ServerToolList({ toolkit, tools }: ToolListProps) {
   const row = useRows(toolkit)
   if (tools.length > DRAWN_WHOLE) return <ManyTools toolkit={toolkit} tools={tools} row={row} />
   return (
     <ul aria-label={`Tools of ${toolkit.name}`}>
       {tools.map((tool, index) => (
-        <ToolRow key={tool.name} {...row(tool)} position={positionOf(index, tools.length)} />
+        <ServerToolRow key={tool.name} {...row(tool)} position={positionOf(index, tools.length)} />
       ))}
     </ul>
   )
@@ -50,7 +50,7 @@ function ManyTools({ toolkit, tools, row }: ToolListProps & { row: Row }) {
       wanted={{ index, align: 'start' }}
       className="max-h-[34rem] rounded-lg border px-3"
     >
-      {(tool, key, position) => <ToolRow key={key} {...row(tool)} position={position} />}
+      {(tool, key, position) => <ServerToolRow key={key} {...row(tool)} position={position} />}
     </LongList>
   )
 }

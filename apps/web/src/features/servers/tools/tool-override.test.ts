@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Toolkit } from '../../../lib/api.ts'
-import { draftOf, NOTHING, overridesWith, presentedTool } from './tool-override.ts'
+import { NOTHING, overrideDraft, overridesWith, presentedTool } from './tool-override.ts'
 
 const tool = {
   name: 'send',
@@ -35,7 +35,7 @@ describe('the override request', () => {
     other: { title: 'O' },
   }
   it('changes only this tool and its edited fields', () => {
-    const draft = { ...draftOf(before.send), title: ' New ', description: 'D' }
+    const draft = { ...overrideDraft(before.send), title: ' New ', description: 'D' }
     expect([...draft.careful]).toEqual(['readOnlyHint'])
     expect(overridesWith(before, 'send', draft)).toEqual({
       send: { name: 'mail', title: 'New', description: 'D', annotations: { title: 'T', readOnlyHint: false } },

@@ -53,7 +53,7 @@ export function presentedTool(toolkit: Pick<Toolkit, 'options'>, tool: Tool): { 
   }
 }
 
-export function draftOf(override: Override | undefined): OverrideDraft {
+export function overrideDraft(override: Override | undefined): OverrideDraft {
   const { title = '', description = '', annotations } = override ?? {}
   return { title, description, careful: new Set(HINTS.filter((hint) => annotations?.[hint] === CAREFUL[hint])) }
 }

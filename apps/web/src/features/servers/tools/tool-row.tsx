@@ -36,7 +36,7 @@ export interface ToolRowProps {
 /** Position in a virtualized list. */
 type Position = Omit<RowPosition, 'ref'> & Partial<Pick<RowPosition, 'ref'>>
 
-export function ToolRow({ position, ...row }: ToolRowProps & { position: Position }) {
+export function ServerToolRow({ position, ...row }: ToolRowProps & { position: Position }) {
   const { open, decision, choice } = row
   const { tool, changed } = presentedTool(row.toolkit, row.tool)
   const id = useId()

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ApprovalCard } from '../../approvals/approval-card.tsx'
-import type { Approval } from '../queries.ts'
+import type { ThreadApproval } from '../queries.ts'
 
 /** Approval request inside a thread. Resolving it refreshes the queries around it. */
-export function ThreadApprovalCard({ approval }: { approval: Approval }) {
+export function ThreadApprovalCard({ approval }: { approval: ThreadApproval }) {
   const queryClient = useQueryClient()
   const onResolved = () => {
     for (const topic of ['approvals', 'runs', 'threads']) queryClient.invalidateQueries({ queryKey: [topic] })

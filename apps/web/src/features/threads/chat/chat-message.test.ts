@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredMessage } from '../queries.ts'
-import { chatMessages, dataOf, savedShare, textOf } from './chat-message.ts'
+import { chatMessages, dataOf, messageText, savedShare } from './chat-message.ts'
 
 const message = (id: string, role: 'user' | 'assistant', text: string): StoredMessage => ({
   id,
@@ -16,7 +16,7 @@ describe('stored messages', () => {
       { items: [message('2', 'assistant', 'B'), message('1', 'user', 'A')] },
     ]
     const read = chatMessages(pages)
-    expect(read.map(textOf)).toEqual(['A', 'B', 'C', 'D'])
+    expect(read.map(messageText)).toEqual(['A', 'B', 'C', 'D'])
     expect(read[0]?.metadata?.createdAt).toBe('2026-01-01T00:00:01Z')
   })
 

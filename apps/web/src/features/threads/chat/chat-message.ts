@@ -1,6 +1,6 @@
 /** Chat messages with the server's data parts, and their conversion from stored messages. */
 import type { UIMessage } from 'ai'
-import type { Approval, StoredMessage } from '../queries.ts'
+import type { StoredMessage, ThreadApproval } from '../queries.ts'
 
 export interface SelectedTool {
   ref: string
@@ -31,7 +31,7 @@ export interface ResponseUsage {
 
 type ChatData = {
   selection: ChosenTools
-  approval: { toolCallId: string; approval: Approval }
+  approval: { toolCallId: string; approval: ThreadApproval }
   usage: ResponseUsage
 }
 interface ChatMetadata {
@@ -58,7 +58,7 @@ export function chatMessages(pages: ReadonlyArray<{ items: readonly StoredMessag
 const hasContent = ({ parts }: { parts: ReadonlyArray<{ type: string }> }): boolean =>
   parts.some(({ type }) => ['text', 'reasoning', 'dynamic-tool', 'file'].includes(type))
 
-export const textOf = ({ parts }: Pick<ChatMessage, 'parts'>): string =>
+export const messageText = ({ parts }: Pick<ChatMessage, 'parts'>): string =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
 
 export function dataOf<K extends keyof ChatData>({ parts }: Pick<ChatMessage, 'parts'>, kind: K): ChatData[K][] {

@@ -2,14 +2,14 @@ import { ChevronRight, LoaderCircle } from 'lucide-react'
 import { Fragment, type ReactNode } from 'react'
 import { counted } from '../../../ui/data/format-time.ts'
 import { formatSelectedBy, SelectedList } from '../panel/selected-tools.tsx'
-import type { Approval } from '../queries.ts'
+import type { ThreadApproval } from '../queries.ts'
 import {
   type ChatMessage,
   type ChatPart,
   type ChosenTools,
   dataOf,
+  messageText,
   type ResponseUsage,
-  textOf,
 } from './chat-message.ts'
 import { RichText } from './rich-text.tsx'
 import { ToolCall } from './tool-call.tsx'
@@ -20,7 +20,7 @@ export function UserMessage({ message }: { message: ChatMessage }) {
       aria-label="You"
       className="justify-self-end rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 sm:max-w-[85%]"
     >
-      <p className="wrap-anywhere whitespace-pre-wrap">{textOf(message)}</p>
+      <p className="wrap-anywhere whitespace-pre-wrap">{messageText(message)}</p>
     </article>
   )
 }
@@ -30,7 +30,7 @@ interface AnswerProps {
   /** Whether the response is still streaming. */
   isLive: boolean
   /** Pending approvals by id; the approvals in a message may be outdated. */
-  approvals: ReadonlyMap<string, Approval>
+  approvals: ReadonlyMap<string, ThreadApproval>
 }
 
 export function AssistantMessage({ message, isLive, approvals }: AnswerProps) {

@@ -4,7 +4,7 @@ import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { RunCard } from '../programs/run-card.tsx'
-import type { Approval } from '../queries.ts'
+import type { ThreadApproval } from '../queries.ts'
 import type { Mode } from '../thread-search.ts'
 import { ThreadApprovalCard } from './approval-card.tsx'
 import { dataOf } from './chat-message.ts'
@@ -18,7 +18,7 @@ interface TimelineProps {
   threadId: string
   entries: readonly Entry[]
   chat: ReturnType<typeof useThreadChat>
-  approvals: ReadonlyMap<string, Approval>
+  approvals: ReadonlyMap<string, ThreadApproval>
   mode: Mode
   /** Ids of the programs that this page started. */
   startedRuns: ReadonlySet<string>

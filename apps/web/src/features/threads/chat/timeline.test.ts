@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Run } from '../queries.ts'
+import type { ThreadRun } from '../queries.ts'
 import type { ChatMessage } from './chat-message.ts'
 import type { ToolSearch } from './search-card.tsx'
 import { timelineOf } from './timeline.ts'
@@ -11,7 +11,8 @@ const message = (id: string, second?: number): ChatMessage => ({
   parts: [],
   ...(second === undefined ? {} : { metadata: { createdAt: at(second) } }),
 })
-const run = (id: string, second: number, kind: Run['kind'] = 'program') => ({ id, kind, createdAt: at(second) }) as Run
+const run = (id: string, second: number, kind: ThreadRun['kind'] = 'program') =>
+  ({ id, kind, createdAt: at(second) }) as ThreadRun
 const find = (id: string, second: number) => ({ id, at: at(second) }) as ToolSearch
 const keys = (parts: Partial<Parameters<typeof timelineOf>[0]>) =>
   timelineOf({ messages: [], runs: [], finds: [], seenAt: () => at(50), hasOlder: false, ...parts }).map(

@@ -1,17 +1,17 @@
 /** Merges messages, program runs and searches of a thread into one timeline. */
 
-import type { Run } from '../queries.ts'
+import type { ThreadRun } from '../queries.ts'
 import type { ChatMessage } from './chat-message.ts'
 import type { ToolSearch } from './search-card.tsx'
 
 export type Entry =
   | { kind: 'message'; at: string; key: string; message: ChatMessage }
-  | { kind: 'run'; at: string; key: string; run: Run }
+  | { kind: 'run'; at: string; key: string; run: ThreadRun }
   | { kind: 'find'; at: string; key: string; find: ToolSearch }
 
 interface TimelineInput {
   messages: readonly ChatMessage[]
-  runs: readonly Run[]
+  runs: readonly ThreadRun[]
   finds: readonly ToolSearch[]
   /** First time that a message without a timestamp was seen. */
   seenAt: (id: string) => string

@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react'
 import { JsonView } from '../../../ui/data/json-view.tsx'
 import { SignInOffer } from '../../workflows/editor/sign-in-offer.tsx'
-import type { Approval } from '../queries.ts'
+import type { ThreadApproval } from '../queries.ts'
 import { ThreadApprovalCard } from './approval-card.tsx'
 import type { ToolPart } from './chat-message.ts'
 import { ResultView } from './result-view.tsx'
@@ -11,7 +11,7 @@ interface ToolCallProps {
   part: ToolPart
   /** Tool ref, if the selection contains it. */
   toolRef: string | undefined
-  approval: Approval | undefined
+  approval: ThreadApproval | undefined
   state: CallContext
 }
 

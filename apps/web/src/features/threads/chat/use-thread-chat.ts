@@ -5,7 +5,7 @@ import { DefaultChatTransport } from 'ai'
 import { useEffect, useMemo, useRef } from 'react'
 import { type Problem, ProblemError } from '../../../lib/api.ts'
 import { messagesQuery } from '../queries.ts'
-import { type ChatMessage, chatMessages, textOf } from './chat-message.ts'
+import { type ChatMessage, chatMessages, messageText } from './chat-message.ts'
 import type { ChatOptions } from './chat-options.ts'
 
 export function useThreadChat(threadId: string, options: ChatOptions) {
@@ -62,7 +62,7 @@ export function useThreadChat(threadId: string, options: ChatOptions) {
       if (!isStored && chat.error && problemFrom(chat.error) instanceof ProblemError) {
         // A refused message is not stored, so it is sent again.
         setMessages(chat.messages.slice(0, at))
-        say(textOf(lastPrompt))
+        say(messageText(lastPrompt))
         return
       }
       again.current = true
@@ -78,7 +78,7 @@ const transportOf = (threadId: string, options: () => ChatOptions) =>
     api: `/api/threads/${encodeURIComponent(threadId)}/messages`,
     prepareSendMessagesRequest: ({ messages, trigger, messageId }) => {
       // Sends only the new message, because the server has the history.
-      return { body: { message: textOf(messages.at(-1) ?? { parts: [] }), trigger, messageId, ...options() } }
+      return { body: { message: messageText(messages.at(-1) ?? { parts: [] }), trigger, messageId, ...options() } }
     },
   })
 

@@ -6,7 +6,7 @@ import { Input } from '../../../ui/form/input.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../../ui/overlay/dialog.tsx'
 import type { Thread } from '../queries.ts'
-import { titleOf, useChangeThread, useDeleteThread } from '../use-threads.ts'
+import { threadTitle, useChangeThread, useDeleteThread } from '../use-threads.ts'
 
 interface ThreadDialogProps {
   thread: Thread
@@ -56,7 +56,7 @@ export function DeleteThreadDialog({
   const remove = useDeleteThread(onDeleted)
   return (
     <Confirm
-      title={`Delete “${titleOf(thread)}”?`}
+      title={`Delete “${threadTitle(thread)}”?`}
       cancel="Keep it"
       confirm={remove.isPending ? 'Deleting…' : 'Delete thread'}
       busy={remove.isPending}

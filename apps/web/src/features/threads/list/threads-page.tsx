@@ -10,7 +10,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { Page } from '../../../ui/layout/page.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../../ui/overlay/menu.tsx'
 import { type Thread, threadsQuery } from '../queries.ts'
-import { titleOf, useNewThread } from '../use-threads.ts'
+import { threadTitle, useNewThread } from '../use-threads.ts'
 import { DeleteThreadDialog, RenameDialog } from './thread-dialogs.tsx'
 
 const NEW_BUTTON = 'new-thread'
@@ -99,7 +99,7 @@ function ThreadRow({ thread, onOpen }: { thread: Thread; onOpen: (dialog: Opened
             params={{ id: thread.id }}
             className="rounded-sm after:absolute after:inset-0 focus-visible:outline-none after:focus-visible:rounded-lg after:focus-visible:outline-2 after:focus-visible:-outline-offset-2 after:focus-visible:outline-accent"
           >
-            {titleOf(thread)}
+            {threadTitle(thread)}
           </Link>
         </h2>
         <p className="text-[0.8125rem] text-ink-muted">
@@ -112,7 +112,7 @@ function ThreadRow({ thread, onOpen }: { thread: Thread; onOpen: (dialog: Opened
             id={menuId(thread)}
             variant="quiet"
             size="icon"
-            aria-label={`Actions for ${titleOf(thread)}`}
+            aria-label={`Actions for ${threadTitle(thread)}`}
             className="relative -mr-2 data-[state=open]:bg-sunken"
           >
             <Ellipsis aria-hidden />

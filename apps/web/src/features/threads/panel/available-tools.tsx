@@ -9,7 +9,7 @@ import { counted } from '../../../ui/data/format-time.ts'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
-import { activationsQuery, type Explained, explainQuery, type Loadout, loadoutQuery } from '../queries.ts'
+import { activationsQuery, type Explained, type Loadout, loadoutQuery, threadExplainQuery } from '../queries.ts'
 import { type Switched, useOnly, useResetRefs, useSwitchRef } from './use-loadout.ts'
 
 type Kit = Loadout['toolkits'][number]
@@ -17,7 +17,7 @@ type Kit = Loadout['toolkits'][number]
 /** Toolkits of the thread and their tools, each with a switch. */
 export function AvailableTools({ threadId }: { threadId: string }) {
   const { data: loadout, error } = useQuery(loadoutQuery(threadId))
-  const { data: explained = [] } = useQuery(explainQuery(threadId))
+  const { data: explained = [] } = useQuery(threadExplainQuery(threadId))
   const { data: activations } = useQuery(activationsQuery(threadId))
   const names = useToolkitNames()
   const change = useSwitchRef(threadId)

@@ -6,13 +6,13 @@ import { counted } from '../../../ui/data/format-time.ts'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Input } from '../../../ui/form/input.tsx'
-import { type Explained, explainQuery } from '../queries.ts'
+import { type Explained, threadExplainQuery } from '../queries.ts'
 
 const INITIAL_COUNT = 40
 
 /** Why each tool is available in the thread or not. */
 export function ExplainList({ threadId }: { threadId: string }) {
-  const { data: items, error } = useQuery(explainQuery(threadId))
+  const { data: items, error } = useQuery(threadExplainQuery(threadId))
   const [text, setText] = useState('')
   const [visibleCount, setVisibleCount] = useState(INITIAL_COUNT)
   const words = useDeferredValue(text.trim().toLowerCase())

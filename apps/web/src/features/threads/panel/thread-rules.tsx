@@ -5,7 +5,7 @@ import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Badge } from '../../../ui/data/badge.tsx'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { Button } from '../../../ui/form/button.tsx'
-import { DECISION_LABELS, formatConditions } from '../../operator/policy/rule-form.tsx'
+import { formatConditions, RULE_DECISION_LABELS } from '../../operator/policy/rule-form.tsx'
 import type { PolicyRule } from '../../operator/queries.ts'
 import { ThreadRuleDialog } from './thread-rule-dialog.tsx'
 import { threadRulesQuery, useSetThreadRules } from './use-thread-rules.ts'
@@ -76,7 +76,7 @@ function RuleRow({ rule, isBusy, isFirst, onUp, onRemove }: RuleRowProps) {
     <li className="grid gap-1 py-1.5 pr-1 pl-3">
       <div className="flex min-h-8 items-center gap-2">
         <code className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{rule.pattern}</code>
-        <Badge>{DECISION_LABELS[rule.decision]}</Badge>
+        <Badge>{RULE_DECISION_LABELS[rule.decision]}</Badge>
         <span className="flex">
           {onUp && (
             <Button

@@ -6,9 +6,9 @@ import { formatDuration } from '../../../ui/data/format-time.ts'
 import { JsonView } from '../../../ui/data/json-view.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { type Chip, StatusChip } from '../chat/status-chip.tsx'
-import { type Run, runQuery } from '../queries.ts'
+import { type ThreadRun, threadRunQuery } from '../queries.ts'
 
-type Step = Run['steps'][number]
+type Step = ThreadRun['steps'][number]
 
 const STATES: Record<Step['status'], { chip: Chip; label: string }> = {
   started: { chip: 'busy', label: 'Running' },
@@ -18,7 +18,7 @@ const STATES: Record<Step['status'], { chip: Chip; label: string }> = {
   'outcome-unknown': { chip: 'unknown', label: 'Outcome unknown' },
 }
 
-export function RunSteps({ run }: { run: Run }) {
+export function ProgramSteps({ run }: { run: ThreadRun }) {
   return (
     <ol aria-label="Steps" className="divide-y rounded-lg border bg-raised">
       {run.steps.map((step) => (
@@ -67,7 +67,7 @@ function StepDecision({ runId, step }: { runId: string; step: Step }) {
   const decide = useMutation({
     mutationFn: (decision: 'repeat' | 'fail') =>
       answer(client.api.runs[':id'].steps[':step'].$post({ param: { id: runId, step: step.id }, json: { decision } })),
-    onSuccess: (run) => queryClient.setQueryData(runQuery(runId).queryKey, run),
+    onSuccess: (run) => queryClient.setQueryData(threadRunQuery(runId).queryKey, run),
     onError: toastProblem,
   })
   return (

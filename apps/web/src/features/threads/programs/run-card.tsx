@@ -12,10 +12,10 @@ import { SignInOffer } from '../../workflows/editor/sign-in-offer.tsx'
 import { signInRefs } from '../../workflows/editor/sign-in-refs.ts'
 import { ThreadApprovalCard } from '../chat/approval-card.tsx'
 import { type Chip, StatusChip } from '../chat/status-chip.tsx'
-import { type Approval, isOver, type Run, runQuery } from '../queries.ts'
-import { RunSteps } from './program-steps.tsx'
+import { isOver, type ThreadApproval, type ThreadRun, threadRunQuery } from '../queries.ts'
+import { ProgramSteps } from './program-steps.tsx'
 
-const STATES: Record<Run['status'], { chip: Chip; label: string }> = {
+const STATES: Record<ThreadRun['status'], { chip: Chip; label: string }> = {
   queued: { chip: 'waiting', label: 'Queued' },
   running: { chip: 'busy', label: 'Running' },
   paused: { chip: 'asked', label: 'Waits for you' },
@@ -27,16 +27,16 @@ const STATES: Record<Run['status'], { chip: Chip; label: string }> = {
 
 interface RunCardProps {
   /** The run from the list, without steps. */
-  listed: Run
+  listed: ThreadRun
   /** Whether this page started the run. */
   isOwn: boolean
-  approvals: ReadonlyMap<string, Approval>
+  approvals: ReadonlyMap<string, ThreadApproval>
 }
 
 /** A program run with steps, approvals, log and value. Earlier finished runs are folded. */
 export function RunCard({ listed, isOwn, approvals }: RunCardProps) {
   const [open, setOpen] = useState(isOwn || !isOver(listed))
-  const { data, error } = useQuery({ ...runQuery(listed.id), enabled: open })
+  const { data, error } = useQuery({ ...threadRunQuery(listed.id), enabled: open })
   const run = data ?? listed
   return (
     <article aria-label="Program" className="grid gap-3 rounded-xl border bg-surface p-3.5 shadow-flat [&>*]:min-w-0">
@@ -61,11 +61,11 @@ export function RunCard({ listed, isOwn, approvals }: RunCardProps) {
   )
 }
 
-const RunState = ({ run }: { run: Run }) => (
+const RunState = ({ run }: { run: ThreadRun }) => (
   <StatusChip chip={STATES[run.status].chip}>{STATES[run.status].label}</StatusChip>
 )
 
-function RunFacts({ run }: { run: Run }) {
+function RunFacts({ run }: { run: ThreadRun }) {
   const took = isOver(run) && formatDuration(new Date(run.updatedAt).getTime() - new Date(run.createdAt).getTime())
   return (
     <span className="text-xs text-ink-muted">
@@ -75,12 +75,12 @@ function RunFacts({ run }: { run: Run }) {
   )
 }
 
-function RunBody({ run, approvals }: { run: Run; approvals: ReadonlyMap<string, Approval> }) {
+function RunBody({ run, approvals }: { run: ThreadRun; approvals: ReadonlyMap<string, ThreadApproval> }) {
   const pending = run.steps.flatMap(({ approvalId }) => approvals.get(approvalId ?? '') ?? [])
   const wantsSignIn = signInRefs(run)
   return (
     <>
-      {run.steps.length > 0 && <RunSteps run={run} />}
+      {run.steps.length > 0 && <ProgramSteps run={run} />}
       {run.status === 'paused' &&
         pending.map((approval) => <ThreadApprovalCard key={approval.id} approval={approval} />)}
       {run.logs.length > 0 && (
@@ -123,7 +123,7 @@ function CancelRun({ id }: { id: string }) {
   const queryClient = useQueryClient()
   const cancel = useMutation({
     mutationFn: () => answer(client.api.runs[':id'].cancel.$post({ param: { id } })),
-    onSuccess: (run) => queryClient.setQueryData(runQuery(id).queryKey, run),
+    onSuccess: (run) => queryClient.setQueryData(threadRunQuery(id).queryKey, run),
     onError: toastProblem,
   })
   return (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Toolkit } from '../../../lib/api.ts'
 import { readEvents } from '../sse-parser.ts'
-import { locate, rowsOf } from '../tool-rows.ts'
+import { locate, toolRows } from '../tool-rows.ts'
 import { readTools } from '../tools-search.ts'
 import { asCurl } from './as-curl.ts'
 import { argumentProblems, elapsed, reduceTestHistory, type Try } from './test-history.ts'
@@ -101,7 +101,7 @@ it('the tool list groups tools by toolkit and finds one', () => {
     { uscoId: 'u1', tools: [tool('a.x'), tool('a.y')] },
     { uscoId: 'u2', tools: [tool('b.z')] },
   ] as unknown as Toolkit[]
-  expect(rowsOf(kits, new Set(['u1'])).map(({ key }) => key)).toEqual(['u1', 'u2', 'b.z'])
+  expect(toolRows(kits, new Set(['u1'])).map(({ key }) => key)).toEqual(['u1', 'u2', 'b.z'])
   expect(locate(kits, 'a.y')?.tool.ref).toBe('a.y')
   expect(locate(kits, 'nobody')).toBeUndefined()
 })

@@ -2,7 +2,7 @@
 import type { Problem } from '../../../lib/api.ts'
 import type { Approval } from '../../approvals/queries.ts'
 import type { CallContent } from '../../results/content-view.tsx'
-import type { StreamEvent } from '../sse-parser.ts'
+import type { CallEvent } from '../sse-parser.ts'
 
 export interface Progress {
   progress: number
@@ -35,7 +35,7 @@ export interface Try {
 
 export type TryAction =
   | { type: 'begun'; test: Try }
-  | { type: 'event'; id: string; event: StreamEvent; at: number }
+  | { type: 'event'; id: string; event: CallEvent; at: number }
   | { type: 'failed'; id: string; problem: CallProblem; at: number }
   | { type: 'cancelled'; id: string; at: number }
   | { type: 'answered'; id: string; approval: Approval }
@@ -66,7 +66,7 @@ function next(test: Try, action: Change): Try {
   }
 }
 
-function afterEvent(test: Try, { event, data }: StreamEvent, at: number): Try {
+function afterEvent(test: Try, { event, data }: CallEvent, at: number): Try {
   const payload = JSON.parse(data) as Record<string, unknown>
   switch (event) {
     case 'started':

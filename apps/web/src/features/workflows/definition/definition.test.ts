@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { nextTo } from '../editor/next-node.ts'
-import { beforeOf, behindOf, edgesOf, nodeOwners, rowsOf } from '../graph/graph.ts'
+import { beforeOf, behindOf, edgesOf, graphRows, nodeOwners } from '../graph/graph.ts'
 import {
   addNode,
   type Definition,
@@ -88,14 +88,14 @@ describe('the graph of a definition', () => {
       ['page', 'each'],
       ['other', 'page'],
     ])
-    expect([rowsOf(report), rowsOf({ ...report, nodes: [] })]).toEqual([3, 0])
+    expect([graphRows(report), graphRows({ ...report, nodes: [] })]).toEqual([3, 0])
     const ring: Definition['nodes'] = ['a', 'b'].map((id) => ({
       id,
       type: 'code',
       program: '',
       after: [id === 'a' ? 'b' : 'a'],
     }))
-    expect(rowsOf({ ...report, nodes: ring })).toBe(1)
+    expect(graphRows({ ...report, nodes: ring })).toBe(1)
     expect([...beforeOf(report, 'send')].sort()).toEqual(['each', 'find', 'ok'])
     expect([...behindOf(report, 'each')].sort()).toEqual(['findings', 'ok', 'other', 'page', 'send'])
   })

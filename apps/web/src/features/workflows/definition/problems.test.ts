@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { expressionIn, inserted } from '../editor/fields/expression.ts'
-import { newRow, rowsOf, schemaOf } from '../editor/fields/input-fields.ts'
+import { inputRows, newRow, schemaOf } from '../editor/fields/input-fields.ts'
 import type { Definition } from './definition.ts'
 import { atField, movedWith, notAt, ofNode, ofWorkflow } from './problems.ts'
 import { readDefinition } from './read-definition.ts'
@@ -49,7 +49,7 @@ it('inputs are converted to rows and back, and unsupported schemas stay in JSON'
     },
     required: ['city'],
   }
-  const rows = rowsOf(schema) ?? []
+  const rows = inputRows(schema) ?? []
   expect(schemaOf(rows, schema)).toEqual(schema)
   expect(newRow(rows)).toMatchObject({ key: 2, name: 'input_3' })
   expect(schemaOf([{ ...newRow([]), type: 'number', rest: { items: {} } }])).toEqual({
@@ -57,8 +57,8 @@ it('inputs are converted to rows and back, and unsupported schemas stay in JSON'
     properties: { input_1: { type: 'number' } },
     required: ['input_1'],
   })
-  expect(rowsOf({ type: 'object', oneOf: [] })).toBeUndefined()
-  expect(rowsOf({ type: 'object', properties: { a: { $ref: '#/$defs/a' } } })).toBeUndefined()
+  expect(inputRows({ type: 'object', oneOf: [] })).toBeUndefined()
+  expect(inputRows({ type: 'object', properties: { a: { $ref: '#/$defs/a' } } })).toBeUndefined()
 })
 
 it('readDefinition parses the text of a definition or reports the reason', () => {

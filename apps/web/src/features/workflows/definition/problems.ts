@@ -1,19 +1,19 @@
 /** Maps problems of a definition to nodes and fields. */
 import type { Definition } from './definition.ts'
 
-export interface Problem {
+export interface DefinitionProblem {
   path: string
   message: string
   action?: string
 }
 
-export interface PlacedProblem extends Problem {
+export interface PlacedProblem extends DefinitionProblem {
   /** Path inside the node, or inside the definition. */
   field: string
 }
 
 /** Problems of the node at an index. */
-export function ofNode(problems: readonly Problem[], index: number): PlacedProblem[] {
+export function ofNode(problems: readonly DefinitionProblem[], index: number): PlacedProblem[] {
   const prefix = `nodes.${index}`
   return problems.flatMap((problem) => {
     if (problem.path !== prefix && !problem.path.startsWith(`${prefix}.`)) return []
@@ -22,7 +22,7 @@ export function ofNode(problems: readonly Problem[], index: number): PlacedProbl
 }
 
 /** Problems outside of nodes. */
-export const ofWorkflow = (problems: readonly Problem[]): PlacedProblem[] =>
+export const ofWorkflow = (problems: readonly DefinitionProblem[]): PlacedProblem[] =>
   problems.filter(({ path }) => !/^nodes\.\d/.test(path)).map((problem) => ({ ...problem, field: problem.path }))
 
 /** Messages of a field and its children. */
@@ -46,7 +46,11 @@ export function sentenceOf({ message, action, field }: PlacedProblem): string {
 }
 
 /** Updates node indexes in problem paths after a change, by node id. */
-export function movedWith(problems: readonly Problem[], before: Definition, after: Definition): Problem[] {
+export function movedWith(
+  problems: readonly DefinitionProblem[],
+  before: Definition,
+  after: Definition,
+): DefinitionProblem[] {
   return problems.flatMap((problem) => {
     const [, index, rest = ''] = /^nodes\.(\d+)(.*)$/.exec(problem.path) ?? []
     if (index === undefined) return [problem]

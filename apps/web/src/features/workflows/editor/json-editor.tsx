@@ -8,7 +8,7 @@ import { exportDefinition } from '../list/export-definition.ts'
 import type { Editor } from './use-editor.ts'
 
 /** The definition as JSON. Valid text updates list and graph at once. */
-export function JsonView({ editor: { definition, change } }: { editor: Editor }) {
+export function JsonEditor({ editor: { definition, change } }: { editor: Editor }) {
   const [text, setText] = useState(() => JSON.stringify(definition, null, 2))
   const read = readDefinition(text)
   const problem = 'problem' in read ? read : undefined

@@ -3,7 +3,7 @@ import { CircleCheck, TriangleAlert } from 'lucide-react'
 import { problemOf } from '../../../lib/api.ts'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { counted } from '../../../ui/data/format-time.ts'
-import { type Problem, sentenceOf } from '../definition/problems.ts'
+import { type DefinitionProblem, sentenceOf } from '../definition/problems.ts'
 import { SignInOffer } from './sign-in-offer.tsx'
 import { refsNeedingSignIn } from './sign-in-refs.ts'
 import type { Editor } from './use-editor.ts'
@@ -47,9 +47,9 @@ function Problems({ editor: { definition, problems, preflight } }: { editor: Edi
   )
 }
 
-const fieldIn = ({ path }: Problem) => path.replace(/^nodes\.\d+\.?/, '')
+const fieldIn = ({ path }: DefinitionProblem) => path.replace(/^nodes\.\d+\.?/, '')
 
-function ProblemLink({ problem: { path }, ids }: { problem: Problem; ids: readonly string[] }) {
+function ProblemLink({ problem: { path }, ids }: { problem: DefinitionProblem; ids: readonly string[] }) {
   const node = ids[Number(/^nodes\.(\d+)/.exec(path)?.[1] ?? -1)]
   return (
     <Link

@@ -2,14 +2,14 @@
 import { useState } from 'react'
 import { problemOf } from '../../../lib/api.ts'
 import type { Definition } from '../definition/definition.ts'
-import { movedWith, type Problem } from '../definition/problems.ts'
+import { type DefinitionProblem, movedWith } from '../definition/problems.ts'
 import type { Preflight, Workflow } from '../queries.ts'
 import { useCheckWorkflow, useSaveWorkflow } from '../use-workflows.ts'
 
 export interface Editor {
   definition: Definition
   change: (next: Definition) => void
-  problems: readonly Problem[]
+  problems: readonly DefinitionProblem[]
   /** Preflight result of the saved version. */
   preflight: Preflight | undefined
   isChanged: boolean
@@ -37,7 +37,7 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
   const [definition, setDefinition] = useState(initial)
   // An untouched new workflow can be left without a question.
   const [stored, setStored] = useState(initial)
-  const [problems, setProblems] = useState<readonly Problem[]>([])
+  const [problems, setProblems] = useState<readonly DefinitionProblem[]>([])
   const [preflight, setPreflight] = useState<Preflight>()
   const [isFine, setFine] = useState(false)
   const saving = useSaveWorkflow(workflow?.id)
@@ -59,7 +59,7 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
     setFine(false)
     setPreflight(undefined)
   }
-  const found = (errors: readonly Problem[]) => {
+  const found = (errors: readonly DefinitionProblem[]) => {
     setProblems(errors)
     setFine(errors.length === 0)
   }

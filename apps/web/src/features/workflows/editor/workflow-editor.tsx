@@ -11,7 +11,7 @@ import type { Workflow } from '../queries.ts'
 import { RunDialog } from '../runs/run-dialog.tsx'
 import { RunList } from '../runs/run-list.tsx'
 import { BuildView } from './build-view.tsx'
-import { JsonView } from './json-editor.tsx'
+import { JsonEditor } from './json-editor.tsx'
 import { Findings } from './preflight-results.tsx'
 import { type Editor, useEditor } from './use-editor.ts'
 import { useUnsavedPage } from './use-unsaved-page.ts'
@@ -70,7 +70,7 @@ export function WorkflowEditor({ initial, workflow, isNew = false }: WorkflowEdi
           <BuildView editor={editor} />
         </TabPanel>
         <TabPanel value="json">
-          <JsonView editor={editor} />
+          <JsonEditor editor={editor} />
         </TabPanel>
         {workflow && (
           <TabPanel value="versions">

@@ -2,7 +2,7 @@
 import { lazy, Suspense } from 'react'
 import { cn } from '../../../ui/cn.ts'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
-import { rowsOf } from './graph.ts'
+import { graphRows } from './graph.ts'
 import type { GraphViewProps } from './graph-props.ts'
 
 const Drawn = lazy(() => import('./drawn-graph.tsx').then(({ DrawnGraph }) => ({ default: DrawnGraph })))
@@ -11,7 +11,7 @@ const Drawn = lazy(() => import('./drawn-graph.tsx').then(({ DrawnGraph }) => ({
 const HEIGHTS = ['h-28', 'h-40', 'h-52'] as const
 
 export function GraphView(props: GraphViewProps) {
-  const height = HEIGHTS[rowsOf(props.definition)] ?? 'h-64 sm:h-80'
+  const height = HEIGHTS[graphRows(props.definition)] ?? 'h-64 sm:h-80'
   return (
     <div className={cn('overflow-hidden rounded-2xl border bg-surface shadow-flat', height)}>
       {props.definition.nodes.length === 0 ? (

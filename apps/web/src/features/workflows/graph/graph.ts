@@ -88,7 +88,7 @@ export function behindOf(definition: Definition, id: string): Set<string> {
 }
 
 /** Max number of nodes in one column. */
-export function rowsOf(definition: Definition): number {
+export function graphRows(definition: Definition): number {
   const edges = edgesOf(definition)
   const columns = new Map<string, number>()
   const columnOf = (id: string, seen: ReadonlySet<string>): number => {

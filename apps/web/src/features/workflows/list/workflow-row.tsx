@@ -10,7 +10,7 @@ import type { Run, Workflow } from '../queries.ts'
 import { RunBadge } from '../runs/run-state.tsx'
 import { exportDefinition } from './export-definition.ts'
 
-export const menuId = ({ id }: Workflow): string => `actions-${id}`
+export const workflowMenuId = ({ id }: Workflow): string => `actions-${id}`
 
 interface WorkflowRowProps {
   workflow: Workflow
@@ -74,7 +74,7 @@ function RowMenu({ workflow, onDelete }: Pick<WorkflowRowProps, 'workflow' | 'on
   const { id, name, definition } = workflow
   const open = (to: string, search = {}) => navigate({ to: '/workflows/$id', params: { id: to }, search })
   return (
-    <ActionsMenu id={menuId(workflow)} of={name}>
+    <ActionsMenu id={workflowMenuId(workflow)} of={name}>
       <MenuItem onSelect={() => open(id)}>
         <Pencil aria-hidden /> Edit
       </MenuItem>

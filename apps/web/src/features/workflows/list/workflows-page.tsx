@@ -14,7 +14,7 @@ import { RunList } from '../runs/run-list.tsx'
 import { DeleteWorkflow } from './delete-workflow.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 import { useLastRuns } from './use-last-runs.ts'
-import { menuId, WorkflowRow } from './workflow-row.tsx'
+import { WorkflowRow, workflowMenuId } from './workflow-row.tsx'
 
 const NEW = 'new-workflow'
 const HEADING = 'your-workflows'
@@ -59,7 +59,9 @@ export function WorkflowsPage() {
         <DeleteWorkflow
           workflow={deleting}
           onClose={() => setDeleting(undefined)}
-          onClosed={() => (document.getElementById(menuId(deleting)) ?? document.getElementById(HEADING))?.focus()}
+          onClosed={() =>
+            (document.getElementById(workflowMenuId(deleting)) ?? document.getElementById(HEADING))?.focus()
+          }
         />
       )}
     </Page>

@@ -12,10 +12,10 @@ export interface RunNode {
   startedAt: string | undefined
   endedAt: string | undefined
   /** Finished items of a map. */
-  progress: Progress | undefined
+  progress: NodeProgress | undefined
 }
 
-export interface Progress {
+export interface NodeProgress {
   done: number
   total: number
 }
@@ -62,7 +62,7 @@ interface NodeContext {
   isOwned: boolean
   steps: readonly Step[]
   run: Run
-  counted: Progress | undefined
+  counted: NodeProgress | undefined
 }
 
 function stateOf({ id, isMap, isOwned, steps, run, counted }: NodeContext): NodeState {

@@ -10,7 +10,7 @@ import { KIND_STYLES, nameOf } from '../editor/node-kind.tsx'
 import { nodeOwners } from '../graph/graph.ts'
 import type { Run } from '../queries.ts'
 import { useRerun } from '../use-workflows.ts'
-import { inTime, type Progress, type RunNode } from './run-nodes.ts'
+import { inTime, type NodeProgress, type RunNode } from './run-nodes.ts'
 import { NodeBadge } from './run-state.tsx'
 import { StepDetail } from './run-steps.tsx'
 
@@ -138,7 +138,7 @@ const formatAmount = ({ progress, steps }: RunNode): string => {
 }
 
 /** Progress of a map. */
-const Items = ({ done, total }: Progress) => (
+const Items = ({ done, total }: NodeProgress) => (
   <progress
     aria-label="Items done"
     value={done}

@@ -6,7 +6,7 @@ import { Field, FieldError, FieldHint } from '../../../../ui/form/field.tsx'
 import { Input, Select } from '../../../../ui/form/input.tsx'
 import { JsonText } from '../../../schema-form/json-text.tsx'
 import type { JsonObject } from '../../definition/definition.ts'
-import { INPUT_TYPES, type InputRow, type InputType, newRow, rowsOf, schemaOf } from './input-fields.ts'
+import { INPUT_TYPES, type InputRow, type InputType, inputRows, newRow, schemaOf } from './input-fields.ts'
 
 interface InputEditorProps {
   value: JsonObject
@@ -31,7 +31,7 @@ const TYPE_LABELS: Record<InputType, string> = {
 /** Workflow inputs as rows, or as JSON Schema if rows cannot express it. */
 export function InputEditor({ value, onChange, error }: InputEditorProps) {
   const [view, setView] = useState<'rows' | 'json'>('rows')
-  const rows = rowsOf(value)
+  const rows = inputRows(value)
   const activeView = rows ? view : 'json'
   return (
     <fieldset className="grid min-w-0 gap-3">

@@ -16,7 +16,7 @@ export interface InputRow {
 }
 
 /** Undefined if rows cannot express the schema. */
-export function rowsOf(schema: JsonObject = {}): InputRow[] | undefined {
+export function inputRows(schema: JsonObject = {}): InputRow[] | undefined {
   const { type = 'object', properties = {}, required = [], ...more } = schema
   if (type !== 'object' || !isObject(properties) || !Array.isArray(required)) return undefined
   if (Object.keys(more).some((key) => !PASSTHROUGH_KEYS.has(key))) return undefined

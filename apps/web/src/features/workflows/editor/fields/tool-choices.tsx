@@ -4,20 +4,20 @@ import { cn } from '../../../../ui/cn.ts'
 import { Badge } from '../../../../ui/data/badge.tsx'
 import { LongList } from '../../../../ui/data/long-list.tsx'
 import { AnnotationBadges } from '../../../tools/tool-badges.tsx'
-import type { Tool } from '../../use-tools.ts'
+import type { WorkflowTool } from '../../use-tools.ts'
 
 const DRAWN_WHOLE = 60
 const ROW_PX = 60
 
 interface ToolChoicesProps {
-  tools: readonly Tool[]
+  tools: readonly WorkflowTool[]
   picked: readonly string[]
   several: boolean
   onPick: (ref: string) => void
 }
 
 export function ToolChoices({ tools, picked, several, onPick }: ToolChoicesProps) {
-  const choice = (tool: Tool) => (
+  const choice = (tool: WorkflowTool) => (
     <ToolChoice tool={tool} isPicked={picked.includes(tool.ref)} several={several} onPick={onPick} />
   )
   // Scrolls once to the selected tool.
@@ -51,7 +51,7 @@ export function ToolChoices({ tools, picked, several, onPick }: ToolChoicesProps
 }
 
 interface ToolChoiceProps {
-  tool: Tool
+  tool: WorkflowTool
   isPicked: boolean
   several: boolean
   onPick: (ref: string) => void

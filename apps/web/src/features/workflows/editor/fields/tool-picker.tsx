@@ -8,7 +8,7 @@ import { Skeleton } from '../../../../ui/data/skeleton.tsx'
 import { Button } from '../../../../ui/form/button.tsx'
 import { Input } from '../../../../ui/form/input.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../../ui/overlay/dialog.tsx'
-import { type Tool, type Tools, useRefreshTools } from '../../use-tools.ts'
+import { type Tools, useRefreshServerTools, type WorkflowTool } from '../../use-tools.ts'
 import { matching } from './matching-tools.ts'
 import { ToolChoices } from './tool-choices.tsx'
 
@@ -76,7 +76,7 @@ export function ToolPicker({ tools, chosen, several = false, onPick, onClose, on
 
 interface GroupProps {
   toolkit: Toolkit
-  found: readonly Tool[]
+  found: readonly WorkflowTool[]
   picked: readonly string[]
   several: boolean
   onPick: (ref: string) => void
@@ -84,7 +84,7 @@ interface GroupProps {
 
 function Group({ toolkit, found, picked, several, onPick }: GroupProps) {
   const [isOpen, setOpen] = useState(true)
-  const refresh = useRefreshTools()
+  const refresh = useRefreshServerTools()
   const id = `tools-of-${toolkit.uscoId}`
   return (
     <section aria-label={toolkit.name} className="rounded-xl border">
