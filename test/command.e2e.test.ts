@@ -1,12 +1,14 @@
 /** The command line on one data folder, from its first server to a new key. Each test continues where the last one ended. */
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyPrepared } from './prepare-pglite.ts'
 import { type Program, start } from './run-process.ts'
 import { post, serve } from './serve-process.ts'
 
+const FAST = fileURLToPath(new URL('../packages/loadout/test/fixtures/fast.ts', import.meta.url))
 const CLI = 'apps/cli/src/main.ts'
 const TOOLKITS = [{ id: 'files' }, { id: 'kit' }, { id: 'studio' }]
 let folder: string
@@ -65,6 +67,24 @@ describe('the loadout command', () => {
     for (const text of [lacking.out, preview.out, whole.out, out]) expect(text).not.toContain('planted')
     const odd = await loadout('import', values, '--value', 'nonsense', ...flags)
     expect([odd.code, JSON.parse(odd.err).code]).toEqual([1, 'invalid-input'])
+  })
+
+  it('prints the start of a server that the first search lists, on stderr', async () => {
+    const home = await mkdtemp(join(folder, 'home-'))
+    const ownData = join(home, 'data')
+    await copyPrepared(ownData)
+    const source = `process.stderr.write('Downloading the server\\n')
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await import(${JSON.stringify(FAST)})`
+    const args = ['--input-type=module', '-e', source]
+    await mkdir(join(home, '.loadout'))
+    const config = JSON.stringify({ mcpServers: { late: { command: process.execPath, args } } })
+    await writeFile(join(home, '.loadout', 'mcp-servers.json'), config)
+    const search = start([CLI, 'tools', 'search', 'repeat a text', '--data-dir', ownData], { HOME: home })
+    expect(await search.ended).toBe(0)
+    for (const phase of ['starting', 'listing']) expect(search.stderr().split('\n')).toContain(`late: ${phase}`)
+    expect(search.stdout()).toContain('late.repeat')
+    expect(search.stdout()).not.toContain('Downloading')
   })
 
   it('searches the tools of the user and of any catalog file', async () => {

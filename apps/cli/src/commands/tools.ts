@@ -7,6 +7,7 @@ import type { ToolIndex } from '@loadout/core/services'
 import { defineCommand } from 'citty'
 import { z } from 'zod'
 import { assertOk, connect } from '../client.ts'
+import { followStarts } from '../follow-starts.ts'
 import { COMMON, configFrom } from '../options.ts'
 import { print, table } from '../print.ts'
 
@@ -38,9 +39,13 @@ const search = defineCommand({
       }
       await using connection = await connect(configFrom(args))
       const query = { q: requireQuery(args.query), limit: String(limit), ...(strategy ? { strategy } : {}) }
-      const answer = await connection.client.api.tools.$get({
-        query: { ...query, ...(args.thread ? { threadId: args.thread } : {}) },
-      })
+      const { client } = connection
+      // The first search starts servers that were never listed.
+      const answer = await followStarts(
+        client,
+        (line) => void (args.json || console.error(line)),
+        () => client.api.tools.$get({ query: { ...query, ...(args.thread ? { threadId: args.thread } : {}) } }),
+      )
       await assertOk(answer)
       const data = (await answer.json()) as { tools: FoundTool[]; strategy: string; warnings: string[] }
       return { data, text: formatTools(data) }
