@@ -17,10 +17,10 @@ describe('examples/browser', () => {
     frame.src = `/examples/browser/index.html?${query}`
     document.body.append(frame)
     await ended()
-    expect(textOf('story')).toBe('All of it holds. Load this page again.')
+    expect(textOf('story')).toBe('All checks passed. Reload this page.')
     expect(lines('loadout')).toEqual(['notes.list_notes', 'notes.add_note'])
     expect(lines('explain')).toHaveLength(3)
-    expect(lines('explain')[2]).toContain('notes.delete_notes is not carried')
+    expect(lines('explain')[2]).toContain('notes.delete_notes is not available')
     expect(lines('explain')[2]).toContain('Switched off at the thread tier by "notes.delete_*"')
     expect(textOf('answer')).toBe('Buy bread, Call Ann')
 
@@ -28,8 +28,8 @@ describe('examples/browser', () => {
     frame.contentWindow?.location.reload()
     await loaded
     await ended()
-    // The server takes no call without the key, so the key was found again too.
-    expect(textOf('story')).toBe('It was all still here.')
+    // The server rejects calls without the key, so the key was found again too.
+    expect(textOf('story')).toBe('All data was found again.')
     expect(lines('loadout')).toEqual(['notes.list_notes', 'notes.add_note'])
     expect(textOf('answer')).toBe('Buy bread, Call Ann')
   })
@@ -39,7 +39,7 @@ describe('examples/browser', () => {
     frame.src = `/examples/browser/index.html?${query}`
     document.body.append(frame)
     await ended()
-    expect(textOf('story')).toContain('This does not hold: the thread carries two tools')
+    expect(textOf('story')).toContain('Check failed: the thread has two tools')
   })
 })
 

@@ -39,7 +39,7 @@ const showList = (id: string, lines: string[]) =>
     }),
   )
 const check = (holds: boolean, what: string) => {
-  if (!holds) throw new Error(`This does not hold: ${what}`)
+  if (!holds) throw new Error(`Check failed: ${what}`)
 }
 const showText = (id: string, text: string) => document.getElementById(id)?.append(text)
 
@@ -50,18 +50,18 @@ try {
     'explain',
     explained.map(({ ref, included, reasons }) => {
       const why = reasons.map((reason) => reason.detail).join(' ')
-      return `${ref} is ${included ? 'carried' : 'not carried'}. ${why}`
+      return `${ref} is ${included ? 'available' : 'not available'}. ${why}`
     }),
   )
   const text = 'content' in answer ? String(answer.content[0]?.text) : answer.error.message
   showText('answer', text)
-  check(refs.join() === 'notes.list_notes,notes.add_note', `the thread carries two tools, and not ${refs}`)
+  check(refs.join() === 'notes.list_notes,notes.add_note', `the thread has two tools, not ${refs}`)
   check(explained.length === 3, 'all three tools are explained')
-  check(text === 'Buy bread, Call Ann', `the notes are read, and not "${text}"`)
+  check(text === 'Buy bread, Call Ann', `the notes are read, not "${text}"`)
   check('error' in blocked && blocked.error.code === 'not-carried', 'a tool that is off is not called')
   const stored = JSON.stringify(await me.toolkits.list())
   check(!stored.includes('s3cret'), 'the key is in no record')
-  showText('story', isFirstVisit ? 'All of it holds. Load this page again.' : 'It was all still here.')
+  showText('story', isFirstVisit ? 'All checks passed. Reload this page.' : 'All data was found again.')
 } catch (error) {
   showText('story', String(error))
 } finally {

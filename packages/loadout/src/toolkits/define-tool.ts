@@ -19,7 +19,7 @@ export interface ToolDefinition<S extends z.ZodType | JsonObject> {
   execute(input: S extends z.ZodType ? z.output<S> : JsonObject, context: FunctionContext): unknown
 }
 
-/** A tool of an app function, for `createHost({ tools })` or the `tools` of a toolkit. */
+/** A tool of an app function, for `createHost({ toolkits: { tools } })` or the `tools` of a toolkit. */
 export interface DefinedTool {
   name: string
   title?: string

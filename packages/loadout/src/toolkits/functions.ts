@@ -1,7 +1,7 @@
 /**
  * Registers app functions as tools. A function cannot be stored: the record has its manifest and `ref:host`, and the
  * function is looked up in the process that registered it by owner, toolkit and tool, so no user record reaches a
- * function of another owner. Named functions (`createHost({ functions })`) are available to every record as
+ * function of another owner. Named functions (`toolkits: { functions }`) are available to every record as
  * `ref:<name>`.
  */
 
