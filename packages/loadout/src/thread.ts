@@ -1,4 +1,4 @@
-/** One conversation of one user: what it carries, why, and calls from within it. */
+/** One thread of one user: its loadout, selections for prompts, and calls within it. */
 
 import type { ApprovalRequests } from './calls/approval-request.ts'
 import { READ_ENTRY, withReadResult } from './calls/built-in/built-in-tools.ts'
@@ -39,13 +39,13 @@ export interface ThreadAddress {
 }
 
 export interface ThreadOptions {
-  /** How this thread shows its tools, in order. */
+  /** Transformers of this thread's tools, applied in order. */
   transform?: readonly ToolTransformer[]
-  /** Whether a thread that was deleted stays so, whatever it is told. @default false */
+  /** Whether a change fails if the thread was deleted, instead of creating it again. @default false */
   mustExist?: boolean
 }
 
-/** Why a tool is carried, or is not. */
+/** Why a tool is in the loadout, or is not. */
 export interface Explanation {
   ref: string
   modelName: string
@@ -55,39 +55,85 @@ export interface Explanation {
 }
 
 export interface Thread extends ThreadAddress {
-  /** Switches on toolkits, tools, or what fits a glob. What does not exist is an error that lists what does. */
+  /**
+   * Turns on toolkits, tools, or tools that match a glob. An unknown ref is an error that lists the existing ones.
+   * @example await thread.activate('github', 'files.read_*')
+   */
   activate(...refs: string[]): Promise<void>
-  /** Switches off, for this thread; no call undoes it. */
+  /**
+   * Turns tools off for this thread. No call can undo it.
+   * @example await thread.deactivate('github.delete_repo')
+   */
   deactivate(...refs: string[]): Promise<void>
-  /** These and no others. */
+  /**
+   * Limits the thread to these refs.
+   * @example await thread.use(['github'])
+   */
   use(refs: readonly string[]): Promise<void>
-  /** Forgets what the thread said of one ref, or of all: then it carries what its user has. */
+  /**
+   * Clears the activation of one ref, or all: the thread then has what its user has.
+   * @example await thread.reset()
+   */
   reset(ref?: string): Promise<void>
-  /** What the thread itself switched, in the order in which it did. */
+  /**
+   * Lists the activations of the thread, oldest first.
+   * @example const rules = await thread.activations()
+   */
   activations(): Promise<readonly ActivationRule[]>
-  /** Whether its list is exclusive: nothing but what it switched on. */
+  /**
+   * Whether the thread is limited to what it activated.
+   * @example if (await thread.isExclusive()) await thread.reset()
+   */
   isExclusive(): Promise<boolean>
-  /** Warnings that name the servers which a cap leaves out; empty without a cap. */
+  /**
+   * Warnings that name the servers which a limit leaves out; empty without a limit.
+   * @example console.log(await thread.warnings())
+   */
   warnings(): Promise<string[]>
-  /** What it carries, and `read_result` where a result is kept; a call may narrow it. */
+  /**
+   * Resolves the loadout, with `read_result` if a stored result exists. `narrow` reduces it for one use.
+   * @example const { tools } = await thread.loadout()
+   */
   loadout(narrow?: Narrowing): Promise<Loadout>
-  /** Every tool there is, with why it is carried or not, and what would be decided; with a prompt, how well it fits that. */
+  /**
+   * Lists every tool with the reasons why it is in the loadout or not; with a prompt, also how well it matches.
+   * @example const [first] = await thread.explain({ prompt: 'close the issue' })
+   */
   explain(narrow?: Narrowing & { prompt?: string | undefined }): Promise<Explanation[]>
-  /** What a model gets with this prompt: what never waits, what is loaded, and what the prompt needs. */
+  /**
+   * Selects the tools for a prompt: always-on tools, loaded tools, and what the prompt needs.
+   * @example const selection = await thread.select({ prompt: 'close the issue', limit: 12 })
+   */
   select(options: ResolveOptions & { narrow?: Narrowing }): Promise<Selection>
-  /** Loads tools for this and the following prompts; `sticky` keeps them until they are unloaded. */
+  /**
+   * Loads tools for this and the following prompts. `sticky` keeps them until they are unloaded.
+   * @example await thread.load(['github.create_issue'], { sticky: true })
+   */
   load(refs: readonly string[], options?: { sticky?: boolean }): Promise<void>
-  /** These, or all that were loaded. */
+  /**
+   * Unloads these tools, or all.
+   * @example await thread.unload()
+   */
   unload(refs?: readonly string[]): Promise<void>
-  /** What is loaded, in the order in which it was. */
+  /**
+   * Lists loaded tools, oldest first.
+   * @example const loaded = await thread.loaded()
+   */
   loaded(): Promise<readonly LoadedTool[]>
-  /** Runs a program in which tools are functions. Resolves when it is over, or waits for a person; never throws for what it does. */
+  /**
+   * Runs a program in which tools are functions. It resolves when the program is over or needs a person, and never throws for
+   * an error of the program.
+   * @example const { output } = await thread.run('return (await github.list_issues({})).length')
+   */
   run(program: string | ThreadProgram, options?: RunOptions): Promise<RunView>
-  /** Calls a tool by the name that a model saw, or by its ref. What is not carried is not called; its rules only tighten. */
+  /**
+   * Calls a tool of the loadout by its model name or ref. `rules` only tighten.
+   * @example const outcome = await thread.call({ name: 'files.read_file', arguments: { path: 'notes.md' } })
+   */
   call(call: NamedCall & { narrow?: Narrowing; rules?: readonly PolicyRuleInput[] }): Promise<CallOutcome>
 }
 
-/** A program with what it is given. */
+/** A program with its input. */
 export type ThreadProgram = ProgramInput
 
 export interface ThreadDeps {
@@ -100,12 +146,12 @@ export interface ThreadDeps {
   run: HostRuns['run']
   programs: ProviderPrograms
   ahead: ApprovalRequests
-  /** Programs in a selection, where the host runs them. */
+  /** Adds `run_code` to a selection, if the host runs programs. */
   offer: HostRuns['offer']
   events: Emitter
 }
 
-/** More at once would drown who listens; they look anew instead. */
+/** With more events at once, listeners refetch instead. */
 const MAX_EVENTS = 500
 
 export function createThread(
@@ -116,20 +162,20 @@ export function createThread(
   const userId = parse(userIdSchema, address.userId)
   const threadId = parse(threadIdSchema, address.threadId)
   const scope = { userId, threadId }
-  const { carried, carriedFor } = carriersOf(parts, scope, transform)
+  const { readLoadout, readLoadoutFor } = createLoadoutReaders(parts, scope, transform)
   const loadout = async (narrow?: Narrowing) =>
-    withReadResult(await carried(narrow), await parts.results.hasAny(userId))
+    withReadResult(await readLoadout(narrow), await parts.results.hasAny(userId))
 
-  /** Writes, and tells which tools came and went by it. */
+  /** Runs a change and emits which tools it added and removed. */
   async function change(work: (before: Loadout) => Promise<void>): Promise<void> {
-    const before = await carried()
+    const before = await readLoadout()
     await work(before)
-    const after = await carried()
-    const told = [
+    const after = await readLoadout()
+    const changes = [
       ...difference(after.tools, before.tools).map((ref) => ({ type: 'tool-loaded' as const, ref })),
       ...difference(before.tools, after.tools).map((ref) => ({ type: 'tool-unloaded' as const, ref })),
     ]
-    for (const event of told.slice(0, MAX_EVENTS)) parts.events.emit({ ...event, userId, threadId })
+    for (const event of changes.slice(0, MAX_EVENTS)) parts.events.emit({ ...event, userId, threadId })
   }
   const set = (refs: readonly string[], on: boolean) =>
     change(async (before) => {
@@ -155,10 +201,10 @@ export function createThread(
     async isExclusive() {
       return (await parts.activations.list(scope)).some((rule) => rule.ref === EXCLUSIVE)
     },
-    warnings: async () => capWarnings(await carried()),
+    warnings: async () => capWarnings(await readLoadout()),
     loadout,
     async explain({ prompt = '', ...narrow } = {}) {
-      const whole = await carriedFor({ prompt }, narrow, { decided: true })
+      const whole = await readLoadoutFor({ prompt }, narrow, { decided: true })
       const all = withReadResult(whole, await parts.results.hasAny(userId))
       const found = prompt.trim() === '' ? undefined : await parts.resolver.fit(userId, all, prompt)
       return all.entries.map((entry) => {
@@ -167,14 +213,14 @@ export function createThread(
         return { ref, modelName, tier, included, reasons: fit ? [...entry.reasons, fit] : entry.reasons }
       })
     },
-    ...loading(parts, scope, { carried, carriedFor }),
+    ...loading(parts, scope, { readLoadout, readLoadoutFor }),
     run: (program, options) => parts.run(scope, typeof program === 'string' ? { program } : program, options),
     async call({ narrow, rules, ...call }) {
-      // What is not even a name is told with the rest that is wrong.
-      const meant = typeof call.name === 'string' ? call.name : undefined
+      // A name of the wrong type is reported with the other errors of the call.
+      const calledTool = typeof call.name === 'string' ? call.name : undefined
       const place = {
         calls: withRules(parts.calls, rules),
-        loadout: await carried(narrow, { calledTool: meant }),
+        loadout: await readLoadout(narrow, { calledTool }),
         ...scope,
       }
       return parts.programs.call(place, call)
@@ -182,75 +228,76 @@ export function createThread(
   }
 }
 
-type CarriedOptions = Pick<LoadoutOptions, 'calledTool' | 'decided' | 'preferred' | 'uncapped'>
+type ReadOptions = Pick<LoadoutOptions, 'calledTool' | 'decided' | 'preferred' | 'uncapped'>
 
-interface Carriers {
-  carried: (narrow?: Narrowing, how?: CarriedOptions) => Promise<Loadout>
-  /** A cap keeps the toolkits that match the prompt best; without a cap the loadout is the same for every prompt. */
-  carriedFor: (options: ResolveOptions, narrow?: Narrowing, how?: CarriedOptions) => Promise<Loadout>
+interface LoadoutReaders {
+  readLoadout: (narrow?: Narrowing, how?: ReadOptions) => Promise<Loadout>
+  /** A limit keeps the toolkits that match the prompt best; without a limit the loadout is the same for every prompt. */
+  readLoadoutFor: (options: ResolveOptions, narrow?: Narrowing, how?: ReadOptions) => Promise<Loadout>
 }
 
-function carriersOf(
+function createLoadoutReaders(
   { loadouts, loaded, resolver }: ThreadDeps,
   scope: ThreadAddress,
   transform: ThreadOptions['transform'],
-): Carriers {
-  const carried: Carriers['carried'] = (narrow, how = {}) => loadouts.resolve(scope, { narrow, transform, ...how })
+): LoadoutReaders {
+  const readLoadout: LoadoutReaders['readLoadout'] = (narrow, how = {}) =>
+    loadouts.resolve(scope, { narrow, transform, ...how })
   return {
-    carried,
-    async carriedFor(options, narrow, how) {
-      const first = await carried(narrow, how)
+    readLoadout,
+    async readLoadoutFor(options, narrow, how) {
+      const first = await readLoadout(narrow, how)
       if (first.droppedToolkits.length === 0) return first
-      const all = await carried(narrow, { ...how, uncapped: true })
+      const all = await readLoadout(narrow, { ...how, uncapped: true })
       const preferred = await resolver.preferred({ ...scope, loadout: all, loaded: await loaded.list(scope) }, options)
-      return preferred.length === 0 ? first : carried(narrow, { ...how, preferred })
+      return preferred.length === 0 ? first : readLoadout(narrow, { ...how, preferred })
     },
   }
 }
 
-/** What a prompt brings, and what stays. */
+/** Selection for a prompt, and tools that stay loaded. */
 function loading(
   { loaded, resolver, results, calls, offer, programs, ahead }: ThreadDeps,
   scope: ThreadAddress,
-  { carried, carriedFor }: Carriers,
+  { readLoadout, readLoadoutFor }: LoadoutReaders,
 ): Pick<Thread, 'select' | 'load' | 'unload' | 'loaded'> {
   return {
-    async select(given) {
-      const { narrow, ...options } = parse(jsonObject, given) as typeof given
-      const loadout = await carriedFor(options, narrow)
+    async select(input) {
+      const { narrow, ...options } = parse(jsonObject, input) as typeof input
+      const loadout = await readLoadoutFor(options, narrow)
       const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
       const { selection: chosen, ...counting } = await resolver.resolve(place, options)
       const { prompt, programs: coded, callers = DEFAULT_CALLERS } = options
       const how = { ...counting, only: coded === 'only', callers, loadoutTools: loadout.tools }
       const selection = coded ? offer(chosen, how) : chosen
-      // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
+      // The model calls by this selection; the pipeline checks the loadout as it is at the time of the call.
       const from = { calls, loadout, ...scope }
       const call = (named: NamedCall) => (named.asked ? ahead : programs).call(from, { prompt, ...named })
       const ask = (named: NamedCall) => ahead.ask(from, named)
       return createSelection(
-        { ...counting, callers, call, ask, follow: (told) => programs.follow(scope, told) },
+        { ...counting, callers, call, ask, follow: (program) => programs.follow(scope, program) },
         selection,
       )
     },
-    async load(given, options) {
-      const refs = parse(loadInput, given)
-      const { tools, entries } = await carried()
+    async load(input, options) {
+      const refs = parse(loadInput, input)
+      const { tools, entries } = await readLoadout()
       const missing = refs.filter((ref) => !tools.some((entry) => entry.ref === ref))
-      if (missing.length > 0) throw notCarried(missing)
+      if (missing.length > 0) throw notInLoadout(missing)
       const existing = new Set(entries.map((entry) => entry.ref))
       await loaded.load(scope, refs, { sticky: options?.sticky, existing })
     },
     unload: async (refs) => loaded.unload(scope, refs && parse(loadInput, refs)),
     async loaded() {
-      const [all, { entries }] = await Promise.all([loaded.list(scope), carried()])
-      // What a toolkit that is gone had is not loaded any more.
+      const [all, { entries }] = await Promise.all([loaded.list(scope), readLoadout()])
+      // Tools of a removed toolkit are not loaded any more.
       return all.filter(({ ref }) => entries.some((entry) => entry.ref === ref))
     },
   }
 }
 
-const notCarried = (refs: readonly string[]) =>
+const notInLoadout = (refs: readonly string[]) =>
   new HostError('not-carried', {
     detail: `The thread does not carry ${refs.slice(0, 10).join(', ').slice(0, 300)}.`,
     action: 'Activate it for the thread first, if it is there at all.',

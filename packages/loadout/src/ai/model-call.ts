@@ -56,14 +56,14 @@ export interface CallAllOptions {
 /** Makes the calls in parallel and pairs each with its outcome. */
 export function callAll(
   calls: readonly ModelCall[],
-  callTool: CallTool,
+  invokeTool: CallTool,
   { signal, onPending }: CallAllOptions = {},
 ): Promise<CompletedCall[]> {
   return Promise.all(
     calls.map(async (call) => {
       const { id, name, arguments: args, caller, unreadable } = call
       if (unreadable !== undefined) return { call, outcome: notReadable(name, unreadable) }
-      const outcome = await callTool({
+      const outcome = await invokeTool({
         id,
         name,
         arguments: args,

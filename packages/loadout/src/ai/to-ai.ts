@@ -99,7 +99,7 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
   const { search = { by: 'steps' }, messages = [], schemas } = options
   const { provider = providerOf(search) } = options
   const plan = planFor(selection, { search, provider, messages })
-  const settings: ToolSettings = { ...options, search, provider, callTool: selection.call }
+  const settings: ToolSettings = { ...options, search, provider, invokeTool: selection.call }
   const waitingNames = new Set(plan.waiting.map(({ modelName }) => modelName))
   const more = waitingOptions(search, plan.waiting)
   const tools: ToolSet = {}
@@ -228,7 +228,7 @@ function waitingOptions(search: AISearch, waiting: readonly LoadoutEntry[]): (en
 interface ToolSettings extends Pick<ToAIOptions, 'approvals' | 'schemas' | 'onPending'> {
   provider: LimitedProvider | undefined
   search: AISearch
-  callTool: CallTool
+  invokeTool: CallTool
 }
 
 /** The SDK has one `strict` flag: the provider decides whose options set it. */
@@ -240,7 +240,7 @@ function strictnessOf(entry: LoadoutEntry, { provider, schemas }: Pick<ToolSetti
 }
 
 function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = {}) {
-  const { callTool, approvals, onPending } = settings
+  const { invokeTool, approvals, onPending } = settings
   const { modelName: name, manifest, ref, toolkit, tool, providerOptions } = entry
   const description = descriptionOf(entry)
   const options = mergeOptions(providerOptions, more)
@@ -257,7 +257,7 @@ function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = 
         as === 'openai-strict' && strict
           ? restoreArguments(manifest.inputSchema, input as JsonObject)
           : (input as JsonObject)
-      const outcome = await callTool({
+      const outcome = await invokeTool({
         id,
         name,
         arguments: args,
@@ -284,11 +284,11 @@ function searchTool(
   settings: ToolSettings & { waiting: ReadonlySet<string> },
   entries: readonly LoadoutEntry[],
 ): ToolSet {
-  const { search, callTool, waiting, schemas, provider } = settings
-  const searchDefinition = toolOf(SEARCH_ENTRY, { search, callTool, schemas, provider })
+  const { search, invokeTool, waiting, schemas, provider } = settings
+  const searchDefinition = toolOf(SEARCH_ENTRY, { search, invokeTool, schemas, provider })
   if (search.by === 'steps') return { [SEARCH_NAME]: searchDefinition }
   if (search.by === 'ai-sdk') {
-    const find = async ({ query }: { query: string }) => foundIn(callTool, { query })
+    const find = async ({ query }: { query: string }) => foundIn(invokeTool, { query })
     return { [SEARCH_NAME]: toolSearch({ search: find, maxResults: MAX_RESULTS }) }
   }
   if (search.by === 'anthropic') {
@@ -304,7 +304,7 @@ function searchTool(
       description,
       parameters,
       async execute({ arguments: args }, { abortSignal: signal }) {
-        const names = await foundIn(callTool, args as JsonObject, signal)
+        const names = await foundIn(invokeTool, args as JsonObject, signal)
         const found = names.flatMap((name) => entries.filter(({ modelName }) => modelName === name))
         return { tools: namespacesOf(found).map((space) => namespaceTool(space)) as never[] }
       },
@@ -313,8 +313,8 @@ function searchTool(
 }
 
 /** A failed search is an error for the model, not an empty result. */
-async function foundIn(callTool: CallTool, args: JsonObject, signal?: AbortSignal): Promise<string[]> {
-  const outcome = await callTool({ name: SEARCH_NAME, arguments: args, ...(signal ? { signal } : {}) })
+async function foundIn(invokeTool: CallTool, args: JsonObject, signal?: AbortSignal): Promise<string[]> {
+  const outcome = await invokeTool({ name: SEARCH_NAME, arguments: args, ...(signal ? { signal } : {}) })
   if ('error' in outcome) throw outcome.error
   return searchResultNames(outcome)
 }

@@ -90,77 +90,71 @@ import { createHostWorkflows, createRuns, type Runs } from './wire-runs.ts'
 /** The parts of a host, each with its whole contract. `host.user(id)` and `host.toolkits` are built on them. */
 export interface HostServices extends AsyncDisposable {
   readonly toolkits: Registry
-  /** Config formats in and out. */
+  /** Imports configs of other apps. */
   readonly imports: Imports
-  /** Toolkits that are defined outside the database, and what is wrong with them. */
+  /** Toolkits that are defined outside the database, and their problems. */
   readonly sources: Sources
-  /** What holds for everyone. */
+  /** Settings for everyone. */
   readonly app: AppConfigStore
-  /** Toolkits as people see them: with state and tools. */
+  /** Toolkits with state and tools, as people see them. */
   readonly views: ToolkitViews
   readonly catalog: Catalog
-  /** What is on the line. It is looked at and ended here, never used: calls are the one way to a tool. */
+  /** Open connections: inspect or close them. Tools are only called through `calls`. */
   readonly connections: Connections
   readonly resources: Resources
   readonly prompts: Prompts
   readonly skills: Skills
   readonly threads: Threads
-  /** What was said in threads. */
   readonly messages: Messages
   readonly activations: Activations
   readonly loadouts: Loadouts
   readonly calls: Calls
+  /** Questions of servers to users. */
   readonly inputs: Inputs
-  /** Rules of each tier; remembered answers; questions to users. */
   readonly rules: PolicyRules
   readonly grants: Grants
   readonly approvals: Approvals
-  /** What would be decided about tools, before they are called. */
+  /** Decisions about tools, before they are called. */
   readonly decisions: Decisions
-  /** Calls that are asked for later, or again with the same key. */
+  /** Stored calls: background calls and idempotency keys. */
   readonly records: CancellableRecords
-  /** Results that were too large to hand on. */
+  /** Results that were too large to return. */
   readonly results: Results
-  /** Programs and workflows: what they did, and where they stand. */
+  /** Runs of programs and workflows. */
   readonly runs: Runs
-  /** Graphs of nodes: stored, checked and run. */
   readonly workflows: Workflows
-  /** What was used of each limit. */
   readonly budgets: Budgets
-  /** What models use, counted with what calls bring: `createModels({ ...host })` asks it. */
+  /** Token counters of models: `createModels({ ...services })` uses them. */
   readonly tokens: TokenMeters
-  /** What leaves for other reasons than a call of a server: through the drivers, as they guard it. */
+  /** Guarded fetch of a tier, for requests that are no call of a server. */
   readonly fetchFor: (tier: Tier) => FetchLike
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
-  /** Users who sign in to servers. */
+  /** Sign-ins of users to servers. */
   readonly signIns: SignIns
-  /** Finds tools in what a scope carries. */
   readonly search: ToolSearch['search']
   readonly events: Emitter
-  /** What happened. */
   readonly audit: Audit
   readonly users: Users
   readonly storage: Storage
-  /** One conversation. It need not exist: what it is told makes it. */
+  /** One thread. It need not exist: the first change creates it. */
   thread(address: ThreadAddress, options?: ThreadOptions): Thread
-  /** The tools of one invocation, by the names that it asks for; without names, all that its context carries. */
+  /** Sets up the tools of one invocation by toolkit names, or all toolkits of its context. */
   setupToolkits(names: readonly string[] | undefined, options: SetupOptions): Promise<Invocation>
   /** Runs one tool of a custom toolkit that is not saved. */
-  tryTool(scope: TrialScope, given: TrialInput): Promise<Trial>
-  /** One tool as a program of the scope sees it. */
+  tryTool(scope: TrialScope, input: TrialInput): Promise<Trial>
+  /** The TypeScript declaration of one tool, as programs see it. */
   declaration(scope: LoadoutScope, ref: string): Promise<ToolDeclaration>
-  /** Looks at a server without registering it. */
+  /** Lists the tools of a server without registering it. */
   discover(record: unknown, options?: DiscoverOptions): Promise<Discovered>
-  /** Opens connections ahead: a user's, or without one those that all users share. */
+  /** Opens connections ahead: those of a user, or those that all users share. */
   warm(scope?: { userId?: string }): Promise<Warmed[]>
-  /** What a user used of their limits. */
+  /** Limits of a user and how much of them is used. */
   usage(userId: string): Promise<Usage>
-  /** What is connected, for whom, since when and with how many tools. */
   status(): Promise<{ storage: string; connections: LiveConnection[] }>
-  /** A copy of the data, where the storage is one that can be copied. */
+  /** Copies the data. Only storages that can be copied have it. */
   readonly backup?: () => Promise<Uint8Array>
-  /** Opens the storage and follows changes that other processes make. Everything else waits for the storage by itself. */
+  /** Opens the storage and follows changes of other processes. Every other member waits for the storage by itself. */
   ready(): Promise<void>
   close(): Promise<void>
 }
@@ -426,7 +420,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     )
 
   // The end of a user, and of the process.
-  const departures = createRemovalListener({
+  const userRemovals = createRemovalListener({
     storage,
     removing: leaving,
     calls: endingRunsFirst(calls, runs.engine),
@@ -441,7 +435,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     storage,
     connector,
     audit,
-    endCalls: departures.end,
+    endCalls: userRemovals.end,
     removeRows: (userId) => removeUserRows(storage, userId),
   })
   const unobserve = observeHost(telemetry, { events, connector, audit })
@@ -460,7 +454,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     concurrency,
     records,
     cancel,
-    departures,
+    userRemovals,
     learned,
     loaded,
     runs,

@@ -33,7 +33,7 @@ interface LifecycleDeps {
   concurrency: Concurrency
   records: RunningRecords
   cancel: { close(): void }
-  departures: UserRemovalListener
+  userRemovals: UserRemovalListener
   learned: ToolUsage
   loaded: Pick<LoadedTools, 'flush'>
   runs: Pick<HostRuns, 'engine' | 'stop' | 'close'>
@@ -53,7 +53,7 @@ export function createLifecycle(parts: LifecycleDeps) {
       await parts.credentials.check(parts.lostKeys)
       await audit.start()
       await following.start()
-      await parts.departures.start()
+      await parts.userRemovals.start()
       await parts.sources.ready()
       housekeeping.start()
       await parts.runs.engine.open()
@@ -66,7 +66,7 @@ export function createLifecycle(parts: LifecycleDeps) {
       parts.cancel.close()
       const recorded = parts.records.close()
       await housekeeping.stop()
-      await parts.departures.stop()
+      await parts.userRemovals.stop()
       await parts.sources.close()
       parts.approvals.close()
       await parts.budgets.close()

@@ -61,7 +61,7 @@ export interface HostRuns {
   /** `run_code`, where the host runs programs. */
   own: BuiltInTool[]
   /** A program of a thread, until it is over or stands. */
-  run(scope: ProgramScope, given: unknown, options?: RunOptions): Promise<RunView>
+  run(scope: ProgramScope, input: unknown, options?: RunOptions): Promise<RunView>
   /** Programs in a selection. */
   offer(selection: SelectionData, options: OfferOptions): SelectionData
   /** Programs that providers run. */
@@ -114,10 +114,10 @@ export function createRuns(parts: RunDeps, options: ServiceOptions): HostRuns {
   const stop = events.on('approval-answered', ({ userId, runId }) => {
     if (runId !== undefined) void engine.wake(userId, runId).catch(() => {})
   })
-  const run = async (scope: ProgramScope, given: unknown, options: RunOptions & { isInside?: boolean } = {}) => {
+  const run = async (scope: ProgramScope, input: unknown, options: RunOptions & { isInside?: boolean } = {}) => {
     if (!executor) throw noExecutor()
     const { signal, wait = true, isInside } = options
-    const started = await startProgram({ engine, loadouts }, { ...scope, isInside }, given)
+    const started = await startProgram({ engine, loadouts }, { ...scope, isInside }, input)
     return wait ? engine.settled(scope.userId, started.id, { signal }) : started
   }
   const close = async () => {
@@ -189,9 +189,9 @@ export function createHostWorkflows(
     preflight: before,
   })
   const engine = {
-    start: (...given: Parameters<Engine['start']>) => parts.engine().start(...given),
-    get: (...given: Parameters<Engine['get']>) => parts.engine().get(...given),
-    settled: (...given: Parameters<Engine['settled']>) => parts.engine().settled(...given),
+    start: (...args: Parameters<Engine['start']>) => parts.engine().start(...args),
+    get: (...args: Parameters<Engine['get']>) => parts.engine().get(...args),
+    settled: (...args: Parameters<Engine['settled']>) => parts.engine().settled(...args),
   }
   const workflows = createWorkflows({ ...parts, transports, engine, preflight: before })
   return { work, workflows, letGo: transports.forget }
