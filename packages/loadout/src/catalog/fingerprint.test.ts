@@ -1,4 +1,5 @@
 /** Pins distinguish meaning from noise, on manifests of real servers and in the style of others. */
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,19 +10,30 @@ import type { JsonObject } from '../schema/json.ts'
 import type { ToolManifest } from '../schema/toolkit/tool.ts'
 import { fingerprintOf, isSameMeaning } from './fingerprint.ts'
 
-const pathOf = (name: string) => fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/dist/index.js`))
+/** Published servers that list their tools without a network: the program, its arguments and its environment. */
+const SERVERS: ReadonlyArray<[program: string, args?: string[], env?: Record<string, string>]> = [
+  ['@modelcontextprotocol/server-everything/dist/index.js'],
+  ['@modelcontextprotocol/server-filesystem/dist/index.js', ['/tmp']],
+  ['@modelcontextprotocol/server-memory/dist/index.js'],
+  ['@modelcontextprotocol/server-sequential-thinking/dist/index.js'],
+  ['@modelcontextprotocol/server-slack/dist/index.js', [], { SLACK_BOT_TOKEN: 'none', SLACK_TEAM_ID: 'none' }],
+  ['@cyanheads/git-mcp-server/index.js', [], { LOGS_DIR: tmpdir(), MCP_LOG_LEVEL: 'error' }],
+]
+const pathOf = (name: string) => fileURLToPath(import.meta.resolve(name))
 const manifests: ToolManifest[] = [...MANIFESTS]
 
 beforeAll(async () => {
   await using host = createServices({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
-  const servers = { everything: [], filesystem: ['/tmp'] }
-  for (const [name, args] of Object.entries(servers)) {
-    const record = { name, command: process.execPath, args: [pathOf(`server-${name}`), ...args] }
-    const { stored } = await host.toolkits.register(record, { tier: 'user', userId: 'ann' })
-    manifests.push(...(await host.catalog.introspect(stored, 'ann')))
-  }
+  const all = await Promise.all(
+    SERVERS.map(async ([name, args = [], env = {}], index) => {
+      const record = { name: `kit-${index}`, command: process.execPath, args: [pathOf(name), ...args], env }
+      const { stored } = await host.toolkits.register(record, { tier: 'user', userId: 'ann' })
+      return host.catalog.introspect(stored, 'ann')
+    }),
+  )
+  manifests.push(...all.flat())
 }, 60_000)
-afterAll(() => expect(manifests.length).toBeGreaterThan(20))
+afterAll(() => expect(manifests.length).toBeGreaterThan(70))
 
 type Random = () => number
 
@@ -55,6 +67,8 @@ function shuffled<T>(items: Iterable<T>, random: Random): T[] {
 
 const variantOf = (manifest: ToolManifest, random: Random): ToolManifest => ({
   ...manifest,
+  icons: [{ src: `https://example.com/${random()}.png` }],
+  _meta: { 'example.com/build': random() },
   ...(manifest.description === undefined ? {} : { description: `${manifest.description.replaceAll(' ', '  ')}\n` }),
   inputSchema: reformatted(manifest.inputSchema, random),
   ...(manifest.outputSchema === undefined ? {} : { outputSchema: reformatted(manifest.outputSchema, random) }),
