@@ -146,6 +146,70 @@ const SAMPLES: Record<string, [text: string, name: string, server: object]> = {
     'notes',
     { type: 'http', url: 'https://notes.example/mcp', headers: { 'X-Team': 'blue' } },
   ],
+  'VS Code with comments and an input in the environment': [
+    '// .vscode/mcp.json\n{\n  "inputs": [{ "id": "log", "type": "promptString", "description": "Log level", "default": "debug" }],\n  /* one */ "servers": { "notes": { "type": "stdio", "command": "npx", "args": ["-y", "notes-mcp",], "env": { "LOG": "${input:log}" }, }, },\n}',
+    'notes',
+    { type: 'stdio', command: 'npx', args: ['-y', 'notes-mcp'], env: { LOG: 'debug' } },
+  ],
+  'VS Code, remote': [
+    '{ "servers": { "notes": { "type": "http", "url": "https://notes.example/mcp", "headers": { "X-Team": "blue" } } } }',
+    'notes',
+    { type: 'http', url: 'https://notes.example/mcp', headers: { 'X-Team': 'blue' } },
+  ],
+  'Claude Desktop with a command of Windows': [
+    '{ "mcpServers": { "notes": { "command": "cmd", "args": ["/c", "npx", "-y", "notes-mcp"] } } }',
+    'notes',
+    { type: 'stdio', args: expect.arrayContaining(['-y', 'notes-mcp']) },
+  ],
+  'Cursor, remote without a type': [
+    '{ "mcpServers": { "notes": { "url": "https://notes.example/mcp", "headers": { "X-Team": "blue" } } } }',
+    'notes',
+    { type: 'http', url: 'https://notes.example/mcp', headers: { 'X-Team': 'blue' } },
+  ],
+  'Cursor with docker': [
+    '{ "mcpServers": { "notes": { "command": "docker", "args": ["run", "--rm", "-i", "-e", "LOG", "acme/notes-mcp"], "env": { "LOG": "debug" } } } }',
+    'notes',
+    { command: 'docker', args: ['run', '--rm', '-i', '-e', 'LOG', 'acme/notes-mcp'], env: { LOG: 'debug' } },
+  ],
+  'Zed settings with comments, other settings and a trailing comma': [
+    '// Zed settings\n{\n  "theme": "One Dark", // mine\n  "context_servers": {\n    "notes": { "command": "npx", "args": ["-y", "notes-mcp"], "env": { "LOG": "debug" }, },\n  },\n}\n',
+    'notes',
+    { command: 'npx', args: ['-y', 'notes-mcp'], env: { LOG: 'debug' } },
+  ],
+  'Zed, remote': [
+    '{ "context_servers": { "notes": { "url": "https://notes.example/mcp", "headers": { "X-Team": "blue" } } } }',
+    'notes',
+    { type: 'http', url: 'https://notes.example/mcp', headers: { 'X-Team': 'blue' } },
+  ],
+  'an npx line with several variables': [
+    "LOG=debug TEAM='two words' npx --yes @acme/notes-mcp@latest --stdio",
+    'notes-mcp',
+    { command: 'npx', args: ['--yes', '@acme/notes-mcp@latest', '--stdio'], env: { LOG: 'debug', TEAM: 'two words' } },
+  ],
+  'an npx line with variables over several lines': [
+    'LOG=debug \\\nTEAM=blue \\\n  npx -y notes-mcp',
+    'notes-mcp',
+    { command: 'npx', args: ['-y', 'notes-mcp'], env: { LOG: 'debug', TEAM: 'blue' } },
+  ],
+  'a uvx line with a source': [
+    'uvx --from git+https://git.example/acme/notes notes-mcp --stdio',
+    'notes-mcp',
+    { command: 'uvx', args: ['--from', 'git+https://git.example/acme/notes', 'notes-mcp', '--stdio'] },
+  ],
+  'a docker line with a variable before it, a mount and a port': [
+    'LOG=debug docker run -i --rm -e LOG -v /srv/notes:/data:ro --network=none acme/notes-mcp',
+    'notes-mcp',
+    {
+      command: 'docker',
+      args: ['run', '-i', '--rm', '-e', 'LOG', '-v', '/srv/notes:/data:ro', '--network=none', 'acme/notes-mcp'],
+      env: { LOG: 'debug' },
+    },
+  ],
+  'a docker line with a registry, a port and a digest': [
+    'docker run -i --rm --env=LOG=debug registry.example:5000/acme/notes-mcp@sha256:0123456789abcdef',
+    'notes-mcp',
+    { command: 'docker' },
+  ],
   Zed: [
     '{ "context_servers": { "notes": { "source": "custom", "command": "notes-mcp", "args": [], "env": {} } } }',
     'notes',

@@ -30,7 +30,7 @@ const isToml = (text: string) =>
 const isJson = (text: string) => /^([{["]|\/\/|\/\*)/.test(text)
 
 const PROGRAM =
-  /^(?:[$>%]\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)*(?:[\w.~-]*[\\/])*(npx|npm|bunx|bun|pnpm|pnpx|yarn|uvx|uv|pipx|python3?|node|deno|docker|podman|cmd|claude|codex|gemini|agy|copilot|devin|qwen|code|code-insiders|cursor|go|cargo|java|dotnet|sh|bash)(\.exe|\.cmd)?\s/
+  /^(?:[$>%]\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)*(?:[\w.~-]*[\\/])*(npx|npm|bunx|bun|pnpm|pnpx|yarn|uvx|uv|pipx|python3?|node|deno|docker|podman|cmd|claude|codex|gemini|agy|copilot|devin|qwen|code|code-insiders|cursor|go|cargo|java|dotnet|sh|bash)(\.exe|\.cmd)?\s/
 
 /** One command, possibly over continued lines. An unknown program counts only in a single-line text. */
 function isCommand(text: string): boolean {

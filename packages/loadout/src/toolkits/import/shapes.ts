@@ -175,9 +175,16 @@ function programOf(commandValue: unknown, argsValue: unknown): string {
   const program = lastPart(command === 'undefined' ? '' : (command ?? ''))
   const isDocker = /^(docker|podman)$/.test(program)
   const first = args.find(
-    (arg, at) => !arg.startsWith('-') && !SUBCOMMANDS.has(arg) && !(isDocker && DOCKER_VALUES.has(args[at - 1] ?? '')),
+    (arg, at) =>
+      !arg.startsWith('-') &&
+      !SUBCOMMANDS.has(arg) &&
+      !(isDocker && DOCKER_VALUES.has(args[at - 1] ?? '')) &&
+      args[at - 1] !== '--from',
   )
-  const package_ = RUNNERS.has(program) && typeof first === 'string' ? lastPart(first).replace(/[@:][^@:]*$/, '') : ''
+  const package_ =
+    RUNNERS.has(program) && typeof first === 'string'
+      ? lastPart(first.replace(/@sha256:\w+$/, '')).replace(/[@:][^@:]*$/, '')
+      : ''
   return package_ || program
 }
 
