@@ -25,7 +25,7 @@ const callback = {
   code: searchParams.get('code') ?? '',
   iss: searchParams.get('iss') ?? '',
 }
-await host.services.signIns.finish(callback, { userId: 'ann' }) // the user of your session
+await ann.toolkits.finishSignIn(callback)
 
 const outcome = await ann.call('mail.whoami')
 const state = await ann.toolkits.signInState('mail')

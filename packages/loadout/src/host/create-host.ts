@@ -43,7 +43,7 @@ export interface AppToolkits {
   discover(server: Exclude<ToolkitInput, CustomToolkit>, options?: DiscoverOptions): Promise<Discovered>
   /**
    * Lists toolkit sources that could not be read.
-   * @example for (const { source, detail } of host.toolkits.problems()) console.warn(source, detail)
+   * @example for (const { source, message } of host.toolkits.problems()) console.warn(source, message)
    */
   problems(): readonly SourceProblem[]
 }
@@ -74,7 +74,7 @@ export interface HostOps {
   warm(scope?: { userId?: string }): Promise<Warmed[]>
   /**
    * Copies the data. Only storages that can be copied have it.
-   * @example await writeFile('backup.tar.gz', await host.ops.backup())
+   * @example if (host.ops.backup) await writeFile('backup.tar.gz', await host.ops.backup())
    */
   readonly backup?: () => Promise<Uint8Array>
   /**

@@ -1,7 +1,7 @@
 /** Options of `createHost`, grouped by subject and checked before anything starts. */
 import { z } from 'zod'
 import type { AuditOptions } from '../audit/audit.ts'
-import type { Executor } from '../code-mode/executor.ts'
+import type { Executor, ProgramLimits } from '../code-mode/executor.ts'
 import type { StartupOptions } from '../connections/connector.ts'
 import type { Drivers } from '../connections/drivers.ts'
 import type { PoolOptions } from '../connections/pool/pool.ts'
@@ -33,7 +33,7 @@ export interface HostOptions {
   storage?: Storage
   /**
    * The keys that encrypt credentials. Required with a storage that outlives the process.
-   * @example keyRing: () => masterKeyRing(process.env.LOADOUT_MASTER_KEY)
+   * @example keyRing: () => masterKeyRing(masterKey)
    */
   keyRing?: KeyRing | (() => Promise<KeyRing>)
   /**
@@ -61,7 +61,7 @@ export interface HostOptions {
   /**
    * Runs agent nodes of workflows.
    * @default none: agent nodes are refused
-   * @example agent: createAgent({ models })
+   * @example agent: nodeAgent({ models })
    */
   agent?: Agent
   /** @example oauth: { redirectUrl: 'https://app.example/oauth/callback' } */
@@ -114,6 +114,8 @@ export interface RuntimeOptions {
   processLeaseMs?: number
   /** Ids of keys that are lost for good. Without it, a host whose key ring lacks a used key does not start. */
   lostKeys?: readonly string[]
+  /** Limits of programs, below those of the executor. */
+  programLimits?: Partial<ProgramLimits>
   /** Runs workflows and session calls within their execution context: `ambientContext` of `@loadout/core/node`. */
   runInContext?: RunInContext
   /** Receives errors that listeners of `events` throw. */
@@ -160,6 +162,7 @@ const hostOptions = z.strictObject({
       startup: part.optional(),
       processLeaseMs: ms.optional(),
       lostKeys: list.optional(),
+      programLimits: part.optional(),
       runInContext: callback.optional(),
       onListenerError: callback.optional(),
     })
@@ -189,6 +192,7 @@ export function readHostOptions(options: HostOptions): ServiceOptions {
     ...(runtime.startup ? { startup: runtime.startup } : {}),
     ...(runtime.processLeaseMs === undefined ? {} : { processLeaseMs: runtime.processLeaseMs }),
     ...(runtime.lostKeys ? { lostKeys: runtime.lostKeys } : {}),
+    ...(runtime.programLimits ? { programs: { limits: runtime.programLimits } } : {}),
     ...(runtime.runInContext ? { runInContext: runtime.runInContext } : {}),
     ...(runtime.onListenerError ? { onListenerError: runtime.onListenerError } : {}),
   }

@@ -1,13 +1,14 @@
 /** One user's view of a host. The user is bound once, so that no call can name another one by mistake. */
+import type { Context } from '@opentelemetry/api'
 import type { CallOutcome, Input } from '../calls/call.ts'
 import type { RunningCall } from '../calls/calls.ts'
 import type { CallRecord, WaitOptions } from '../calls/records/call-records.ts'
 import type { ReadResult, ResultPart } from '../calls/results/results.ts'
 import type { FilledTemplate, PartialArgument, Skills } from '../catalog/resources.ts'
-import type { Completion, ElicitationResult } from '../connections/connection.ts'
+import type { Completion, ElicitationResult, ServerLogEntry } from '../connections/connection.ts'
 import { HostError } from '../errors.ts'
 import type { ImportedTokens } from '../oauth/flow/imported-tokens.ts'
-import type { SignInLink } from '../oauth/service.ts'
+import type { Callback, SignInLink } from '../oauth/service.ts'
 import type { ApprovalFilter } from '../policy/approvals/approvals.ts'
 import type { ToolDecision } from '../policy/decisions.ts'
 import type { Grant } from '../policy/grants.ts'
@@ -34,7 +35,10 @@ import { type ExportOptions, exportToolkits } from '../toolkits/export-toolkits.
 import type { Registered, RegisterOptions, ToolkitOwner } from '../toolkits/registry.ts'
 import type { ToolkitInput } from '../toolkits/toolkit-input.ts'
 import type { Preflight } from '../workflow/preflight/preflight.ts'
+import type { Loadout } from '../loadout/overlay.ts'
 import type { RerunOptions, StartOptions } from '../workflow/start-workflow.ts'
+import type { FollowOptions } from '../workflow/watch/follow-run.ts'
+import type { NodeState } from '../workflow/watch/node-states.ts'
 import type { CheckScope } from '../workflow/workflows.ts'
 import type { HostServices } from './create-services.ts'
 
@@ -48,6 +52,10 @@ export interface CallOptions {
   /** Rules of this call. They only tighten. */
   rules?: readonly PolicyRuleInput[]
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void
+  /** Receives log entries of the server, redacted, if the server is the user's own. */
+  onLog?: (entry: ServerLogEntry) => void
+  /** The trace that the call belongs to. @default the active one */
+  trace?: Context
   /** The same key makes the call once, for a day. */
   idempotencyKey?: string
   /** Whether to return as soon as the call is stored; `calls.wait` has its outcome. @default false */
@@ -205,7 +213,7 @@ export interface UserToolkits {
   accept(id: string, tool?: string): Promise<number>
   /**
    * Reports what would be decided about the tools of a toolkit.
-   * @example const [{ ref, decision }] = await ann.toolkits.decisions('files')
+   * @example const decisions = await ann.toolkits.decisions('files')
    */
   decisions(id: string): Promise<ToolDecision[]>
   /**
@@ -223,6 +231,11 @@ export interface UserToolkits {
    * @example const { url } = await ann.toolkits.signIn('github')
    */
   signIn(id: string): Promise<SignInLink>
+  /**
+   * Completes a sign-in with the parameters of the callback URL.
+   * @example await ann.toolkits.finishSignIn({ state, code })
+   */
+  finishSignIn(callback: Callback): Promise<{ toolkit: string }>
   /**
    * Stores tokens that the app already has.
    * @example await ann.toolkits.importTokens('github', { accessToken })
@@ -266,7 +279,7 @@ export interface UserPrompts {
 export interface UserSkills {
   /** @example const skills = await ann.toolkits.skills.list('docs') */
   list(toolkit: string): Promise<JsonObject[]>
-  /** @example const skill = await ann.toolkits.skills.read('docs', { name: 'writing' }) */
+  /** @example const skill = await ann.toolkits.skills.read('docs', { skill: 'writing' }) */
   read(toolkit: string, address: Parameters<Skills['read']>[2]): Promise<JsonObject>
 }
 
@@ -327,6 +340,11 @@ export interface UserWorkflows {
    * @example const run = await ann.workflows.rerun(runId, { from: 'send' })
    */
   rerun(runId: string, options: RerunOptions): Promise<RunView>
+  /**
+   * Follows the nodes of a run until it is over or needs a person.
+   * @example for await (const { node, status } of ann.workflows.follow(runId)) console.log(node, status)
+   */
+  follow(runId: string, options?: FollowOptions): AsyncIterable<NodeState>
 }
 
 export interface UserRuns {
@@ -362,6 +380,11 @@ export interface UserScope {
   readonly approvals: UserApprovals
   readonly grants: UserGrants
   readonly rules: TierRules
+  /**
+   * Resolves the user's loadout outside of a thread.
+   * @example const { tools } = await ann.loadout()
+   */
+  loadout(): Promise<Loadout>
   /** @example const selection = await ann.thread('t1').select({ prompt: 'Close issue 7' }) */
   thread(id: string, options?: ThreadOptions): UserThread
   readonly threads: UserThreads
@@ -421,6 +444,7 @@ export function createUserScope(services: HostServices, id: string): UserScope {
       revoke: (grantId) => services.grants.revoke(userId, grantId),
     },
     rules: tierRules(services, { userId }),
+    loadout: () => services.loadouts.resolve({ userId }),
     thread: (threadId, options) => ({
       ...services.thread({ userId, threadId }, options),
       rules: tierRules(services, { userId, threadId }),
@@ -517,6 +541,7 @@ function createUserToolkits(services: HostServices, userId: string): UserToolkit
       return exportToolkits(own, options)
     },
     signIn: (id) => signIns.start(userId, id),
+    finishSignIn: (callback) => signIns.finish(callback, { userId }),
     importTokens: (id, tokens) => signIns.give(userId, id, tokens),
     signInState: (id) => signIns.view(userId, id),
     signOut: (id) => signIns.disconnect(userId, id),
@@ -554,5 +579,6 @@ function createUserWorkflows({ workflows }: HostServices, userId: string): UserW
     run: (workflow, input, options) => workflows.run(userId, { ...options, ...which(workflow), input }),
     start: (workflow, input, options) => workflows.start(userId, { ...options, ...which(workflow), input }),
     rerun: (runId, options) => workflows.rerun(userId, runId, options),
+    follow: (runId, options) => workflows.follow(userId, runId, options),
   }
 }
