@@ -1,16 +1,19 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
 import { draftOf, emptyDraft } from '../form/draft.ts'
 import { ADD_BUTTON, focusFirst, YOURS } from '../form/focus-restore.ts'
 import { menuId, openerId } from '../list/row-actions.ts'
 import { needsToken } from '../list/toolkit-state.tsx'
-import { QuestionDialog } from '../tools/input-dialog.tsx'
 import type { AddMode } from './dialog-search.ts'
 import type { useOlderConfig } from './legacy-config.tsx'
 import { ToolkitDialog } from './toolkit-dialog.tsx'
 
 const route = getRouteApi('/shell/connectors')
+// Its form is large and opens seldom, so it is not part of the first page.
+const QuestionDialog = lazy(() =>
+  import('../tools/input-dialog.tsx').then((module) => ({ default: module.QuestionDialog })),
+)
 
 interface ConnectorDialogsProps {
   toolkits: readonly Toolkit[]
@@ -26,7 +29,12 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
   const yours = toolkits.filter((toolkit) => !toolkit.readOnly)
   const { toolkit, isThere } = useEdited(yours, edit, onClose)
   const asking = toolkits.find(({ uscoId }) => uscoId === answer)
-  if (asking) return <QuestionDialog toolkit={asking} onClose={onClose} onClosed={() => focusFirst(openerId(asking))} />
+  if (asking)
+    return (
+      <Suspense fallback={null}>
+        <QuestionDialog toolkit={asking} onClose={onClose} onClosed={() => focusFirst(openerId(asking))} />
+      </Suspense>
+    )
   if (add)
     return (
       <ToolkitDialog

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronRight } from 'lucide-react'
-import { useId, useState } from 'react'
+import { lazy, Suspense, useId, useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { cn } from '../../../ui/cn.ts'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { type Offered, offeredQuery, templatesQuery } from '../queries.ts'
 import { type Argument, type OfferedItem, promptArguments, templateArguments } from './offered.ts'
-import { OfferedForm } from './offered-form.tsx'
+
+const OfferedForm = lazy(() => import('./offered-form.tsx').then((module) => ({ default: module.OfferedForm })))
 
 const EMPTY_LABELS: Record<Offered, string> = {
   resources: 'This server offers no resources.',
@@ -92,7 +93,11 @@ function OfferedRow({ toolkit, entry }: { toolkit: Toolkit; entry: Entry }) {
         {entry.address && <p className="font-mono text-xs wrap-anywhere text-ink-muted">{entry.address}</p>}
         {entry.description && <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">{entry.description}</p>}
         <div id={id} hidden={!open}>
-          {open && <OfferedForm toolkit={toolkit} item={entry.item} label={entry.label} fields={entry.fields} />}
+          {open && (
+            <Suspense fallback={<Skeleton className="h-8" />}>
+              <OfferedForm toolkit={toolkit} item={entry.item} label={entry.label} fields={entry.fields} />
+            </Suspense>
+          )}
         </div>
       </div>
     </li>
