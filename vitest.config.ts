@@ -11,12 +11,17 @@ const PGLITE = './test/prepare-pglite.ts'
 /** A deadline for something that never happens. No load on a machine that works reaches it. */
 const PATIENCE_MS = 180_000
 /** Of two cores: most tests wait for a process, a page or a deadline about a third of the time. */
-const WORKERS = 3
+const WORKERS = 4
 const POLL = { poll: { timeout: 60_000 } }
 /** Tests of modules without I/O and without state: the files of a worker share what it has loaded. */
 const PURE = ['util', 'schema', 'json-schema', 'ai', 'search', 'policy', 'toolkits/import']
   .map((folder) => `packages/loadout/src/${folder}/**/*.test.ts`)
   .concat('apps/web/src/**/*.test.ts')
+/** Tests of the global `Request` and `Response`, which the HTTP server of other tests replaces in its process. */
+const ISOLATED = [
+  'packages/loadout/src/connections/http/guard/guarded-fetch.test.ts',
+  'packages/loadout/test/connections/guarded-fetch-sdk.test.ts',
+]
 const OTHER_KINDS = [
   '**/node_modules/**',
   '**/dist/**',
@@ -31,14 +36,27 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: tests('.test'),
-          exclude: [...OTHER_KINDS, ...PURE],
+          exclude: [...OTHER_KINDS, ...PURE, ...ISOLATED],
           setupFiles: './test/seed.ts',
           globalSetup: [PROGRAMS, PGLITE],
+          isolate: false,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'isolated',
+          include: ISOLATED,
+          setupFiles: './test/seed.ts',
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          expect: POLL,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -52,7 +70,7 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -60,11 +78,12 @@ export default defineConfig({
           name: 'postgres',
           include: tests('.pg.test'),
           globalSetup: [POSTGRES, PROGRAMS],
+          isolate: false,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -74,7 +93,7 @@ export default defineConfig({
           globalSetup: './test/start-page-servers.ts',
           testTimeout: PATIENCE_MS,
           expect: POLL,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
           browser: {
             enabled: true,
             headless: true,

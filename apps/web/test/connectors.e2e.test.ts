@@ -109,12 +109,12 @@ describe('a real server over stdio', () => {
     expect((await request('POST /api/tools/files/create_directory/call', { arguments: { path: 'x' } })).status).toBe(
       403,
     )
-    expect((await request('GET /api/grants')).body.items).toEqual([])
+    await expect.poll(async () => (await request('GET /api/grants')).body.items).toEqual([])
     await page.reload()
     await expect.poll(() => calls.inputValue()).toBe('deny')
     await calls.selectOption('Default: ask')
     await expect.poll(decided).toBe('ask')
-    expect((await request('GET /api/policy/own')).body.rules).toEqual([])
+    await expect.poll(async () => (await request('GET /api/policy/own')).body.rules).toEqual([])
     // What only reads cannot be loosened, so that is not offered.
     const reads = tool('list_directory').getByRole('combobox', { name: 'Calls of list_directory' })
     expect(await reads.locator('option').allTextContents()).toEqual(['Default: allow', 'Always ask', 'Block'])

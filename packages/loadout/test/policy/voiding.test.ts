@@ -150,8 +150,9 @@ describe('a grant voided by a manifest field', () => {
     await host.catalog.introspect(stored, 'ann')
     await host.catalog.accept(stored, { userId: 'ann' })
   }
-  it('covers every field except the name, which identifies another tool', () => {
-    expect(['name', ...Object.keys(MANIFEST)].sort()).toEqual(fieldsOf(toolManifest).sort())
+  it('covers every field except the name, which identifies another tool, and pictures and metadata', () => {
+    const fields = ['name', 'icons', '_meta', ...Object.keys(MANIFEST)]
+    expect(fields.sort()).toEqual(fieldsOf(toolManifest).sort())
   })
   for (const remember of ['tool', 'toolkit'])
     it.each(Object.entries(MANIFEST))(`%s (for the ${remember})`, async (_, change) => {

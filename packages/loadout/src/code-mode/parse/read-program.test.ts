@@ -158,7 +158,7 @@ describe('TypeScript', () => {
   })
 
   it('is stripped from all source files exactly as Node strips it', () => {
-    const folder = new URL('../', import.meta.url)
+    const folder = new URL('../../', import.meta.url)
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
     const bare = (text: string) => text.replace(/[\s;]+/g, ' ')
     const texts = files.map((name) => readFileSync(new URL(name, folder), 'utf8').replace(MODULE_LINES, ''))

@@ -87,7 +87,9 @@ export class Eras {
     return isAuto(stored) && this.#fallbackOf(stored)?.cause === 'back-channel'
   }
 
-  connected(stored: StoredToolkit, { verdict, info }: { verdict: EraVerdict; info: ServerInfo }): void {
+  connected(stored: StoredToolkit, { verdict, info }: { verdict: EraVerdict | undefined; info: ServerInfo }): void {
+    // A driver of the app may report no era.
+    if (verdict === undefined) return
     const key = serverFingerprint(stored)
     const { version = '' } = info
     const fallback = this.#fallbackOf(stored)
