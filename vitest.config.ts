@@ -11,7 +11,7 @@ const PGLITE = './test/prepare-pglite.ts'
 /** A deadline for something that never happens. No load on a machine that works reaches it. */
 const PATIENCE_MS = 180_000
 /** Of two cores: most tests wait for a process, a page or a deadline about a third of the time. */
-const WORKERS = 4
+const WORKERS = 3
 const POLL = { poll: { timeout: 60_000 } }
 /** Tests of modules without I/O and without state: the files of a worker share what it has loaded. */
 const PURE = ['util', 'schema', 'json-schema', 'ai', 'search', 'policy', 'toolkits/import']
@@ -44,7 +44,7 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -56,7 +56,7 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -70,7 +70,7 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -83,7 +83,7 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -93,7 +93,7 @@ export default defineConfig({
           globalSetup: './test/start-page-servers.ts',
           testTimeout: PATIENCE_MS,
           expect: POLL,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           browser: {
             enabled: true,
             headless: true,

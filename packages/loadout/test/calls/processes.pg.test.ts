@@ -54,7 +54,8 @@ describe('concurrent calls across processes', () => {
     { callers: 16, pauseMs: 0 },
   ])(`$callers callers in each of two processes, a limit of ${MOST}: never more, and as many`, async (load) => {
     const userId = `ann-${load.callers}`
-    const seen = await register(userId, 'busy', 10)
+    // Longer than the pauses of the callers, so that they meet also on a busy machine.
+    const seen = await register(userId, 'busy', 80)
     await hosts[0].do({ do: 'app', patch: { limits: { concurrencyPerToolkit: MOST } } })
     const hammer = { do: 'hammer' as const, userId, name: 'busy.echo', ms: 2500, ...load }
     const made = hosts.map(() => 0)
