@@ -1,6 +1,6 @@
 /**
  * Who can start a process or open a socket, by what a file imports. A route that is not in this list cannot, whatever it is
- * sent: it has to ask the drivers, and there one function decides (`stdio-policy.ts`) and one fetch is guarded.
+ * sent: it has to ask the drivers, and there one function decides (`connections/stdio/policy.ts`) and one fetch is guarded.
  */
 import { describe, expect, it } from 'vitest'
 import { ROOT, type SourceFile, sourcesIn } from './import-graph.ts'
