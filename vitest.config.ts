@@ -16,7 +16,13 @@ const POLL = { poll: { timeout: 60_000 } }
 /** Tests of modules without I/O and without state: the files of a worker share what it has loaded. */
 const PURE = ['util', 'schema', 'json-schema', 'ai', 'search', 'policy', 'toolkits/import']
   .map((folder) => `packages/loadout/src/${folder}/**/*.test.ts`)
-  .concat('apps/web/src/**/*.test.ts')
+  .concat(
+    'packages/loadout/src/loadout/overlay.test.ts',
+    'packages/loadout/src/audit/chain.test.ts',
+    'apps/web/src/**/*.test.ts',
+  )
+/** `npm run smoke` waits for nothing but this test's browser. */
+const SMOKE = 'test/smoke/smoke.e2e.test.ts'
 /** Tests of the global `Request` and `Response`, which the HTTP server of other tests replaces in its process. */
 const ISOLATED = [
   'packages/loadout/src/connections/http/guard/guarded-fetch.test.ts',
@@ -105,8 +111,21 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'smoke',
+          include: [SMOKE],
+          globalSetup: './test/start-chromium.ts',
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          expect: POLL,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
           name: 'e2e',
           include: tests('.e2e.test'),
+          exclude: ['**/node_modules/**', '**/dist/**', SMOKE],
           globalSetup: [POSTGRES, PROGRAMS, PGLITE, './test/start-chromium.ts'],
           isolate: false,
           testTimeout: PATIENCE_MS,

@@ -7,17 +7,17 @@ import { closingLine, describeFailure, isGood, runTests } from './run-tests.ts'
 import { buildWeb, isStale } from './start.ts'
 import { fail, stepBeside } from './step.ts'
 
-const LIBRARY = 'packages/loadout/src'
 /** Modules without I/O: their tests start no process, no database and no server. */
 const PURE = [
+  'util',
   'schema',
-  'policy/decide',
-  'loadout/overlay',
+  'json-schema',
+  'policy',
   'search/rank',
-  'audit/chain',
   'toolkits/import',
-  'catalog/fingerprint',
-]
+  'loadout/overlay',
+  'audit/chain',
+].map((path) => `packages/loadout/src/${path}`)
 const REAL = 'test/smoke/smoke.e2e.test.ts'
 
 ensureChromium()
@@ -28,7 +28,7 @@ await Promise.all([
   stepBeside('types of the web UI', 'tsc', ['--noEmit', '-p', 'apps/web']),
 ])
 console.log('\n▸ tests')
-const run = runTests([...PURE.map((path) => `${LIBRARY}/${path}`), REAL])
+const run = runTests(['--project', 'pure', '--project', 'smoke', ...PURE, REAL])
 for (const test of run.failed) console.log(`\n${describeFailure(test)}`)
 console.log(`\n${closingLine(run)}`)
 if (!isGood(run)) fail('Tests failed')
