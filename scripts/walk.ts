@@ -2,10 +2,12 @@
  * `npm run walk`: prints the files of ours that one tool call and one prompt pass, from a real trace. A call goes through the HTTP
  * API to a server over HTTP and back; the connection is warm and no approval is needed. V8 reports which functions ran.
  */
+import { mkdtemp, rm } from 'node:fs/promises'
 import { Session } from 'node:inspector'
-import { relative } from 'node:path'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { nodeDrivers } from '@loadout/core/node'
+import { fileJournal, nodeDrivers } from '@loadout/core/node'
 import { createServices, rule } from '@loadout/core/services'
 import { createApp } from '@loadout/server'
 import { startCountingServer } from '../test/counting-server.ts'
@@ -49,10 +51,13 @@ export type Walk = Array<{ path: string; functions: string[] }>
 
 export async function walk(): Promise<{ call: Walk; prompt: Walk }> {
   const server = await startCountingServer('files', [{ name: 'read', annotations: { readOnlyHint: true } }])
+  const dir = await mkdtemp(join(tmpdir(), 'loadout-walk-'))
   const host = createServices({
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
     policy: [rule('*', 'allow')],
     search: { vectors: false },
+    // As the server runs: an entry is safe in a file before the server sees the call, and the database is off the path.
+    audit: { journal: fileJournal({ dir }) },
   })
   const authenticate = async () => ({ kind: 'session' as const, userId: 'ann' })
   const app = createApp({ host, authenticate })
@@ -84,6 +89,7 @@ export async function walk(): Promise<{ call: Walk; prompt: Walk }> {
   } finally {
     await host.close()
     await server.close()
+    await rm(dir, { recursive: true, force: true })
   }
 }
 
