@@ -76,7 +76,7 @@ export function shapeOf({ path, text }: Pick<SourceFile, 'path' | 'text'>): File
     }
     if (DECLARED_BY_ID.has(node.type)) declare(node.id)
     if (MEMBERS.has(node.type)) declare(node.key)
-    if (node.type === 'SpreadElement' && isNode(node.argument) && isLiteral(node.argument))
+    if (/^(SpreadElement|JSXSpreadAttribute)$/.test(node.type) && isNode(node.argument) && isLiteral(node.argument))
       shape.literalSpreads.push(lineAt(node.start))
     if (node.type === 'ExportNamedDeclaration' && isNode(node.declaration))
       shape.exports.push(...exportedBy(node.declaration))

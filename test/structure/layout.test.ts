@@ -55,6 +55,10 @@ describe('the source tree', () => {
     ])
   })
 
+  it('finds a literal that is spread into attributes', () => {
+    expect(planted('const a = <B {...{ c }} {...d} />', 'x.tsx').literalSpreads).toEqual([1])
+  })
+
   it('gives each exported name to one thing in a package', () => {
     for (const [folder, files] of byPackage) {
       const twice = [...duplicateExports(files)].filter(([name]) => !SAME_NAME_EXEMPT.has(name))

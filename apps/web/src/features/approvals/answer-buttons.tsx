@@ -27,7 +27,7 @@ export function AnswerButtons({ approval, tool, busy, keysOn, onAnswer }: Button
         >
           <Check aria-hidden /> Allow once
         </Button>
-        {allowRemember && <AllowLonger {...{ approval, tool, busy, onAnswer }} />}
+        {allowRemember && <AllowLonger approval={approval} tool={tool} busy={busy} onAnswer={onAnswer} />}
         <Button
           size="small"
           aria-disabled={busy}

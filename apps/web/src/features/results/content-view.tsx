@@ -42,7 +42,7 @@ export function ContentView({ result, label = 'The result' }: { result: CallCont
       </div>
       {view === 'raw' && <TextBox text={raw()} label={`${label}, as it came`} />}
       {view === 'structured' && <JsonTree value={structuredContent} label={`${label}, structured`} />}
-      {view === 'shown' && <Blocks {...{ content, structuredContent, label }} />}
+      {view === 'shown' && <Blocks content={content} structuredContent={structuredContent} label={label} />}
     </div>
   )
 }

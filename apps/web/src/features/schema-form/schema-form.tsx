@@ -36,7 +36,11 @@ export function SchemaForm({ idPrefix, ...props }: ValueProps & { idPrefix?: str
     <div className="grid gap-2">
       <NotDrawn reason={reason} />
       <JsonText
-        {...{ label, value, onChange, problems, readOnly }}
+        label={label}
+        value={value}
+        onChange={onChange}
+        problems={problems}
+        readOnly={readOnly}
         onText={(isReadable) => onText('json', isReadable)}
       />
     </div>
@@ -48,7 +52,12 @@ export function SchemaForm({ idPrefix, ...props }: ValueProps & { idPrefix?: str
     <Catch of={schema} fallback={asJson('Its fields cannot be drawn.')}>
       <Suspense fallback={<Loading />}>
         <RjsfForm
-          {...{ value, onChange, problems, label, readOnly, onText }}
+          value={value}
+          onChange={onChange}
+          problems={problems}
+          label={label}
+          readOnly={readOnly}
+          onText={onText}
           schema={read.schema}
           idPrefix={idPrefix ?? ownId}
         />
@@ -86,7 +95,14 @@ export function ValueEditor(props: ValueProps) {
         <SchemaForm {...props} onReadable={onText} />
       </TabPanel>
       <TabPanel value="json" className="pt-4">
-        <JsonText {...{ label, value, onChange, problems, readOnly, onText }} />
+        <JsonText
+          label={label}
+          value={value}
+          onChange={onChange}
+          problems={problems}
+          readOnly={readOnly}
+          onText={onText}
+        />
       </TabPanel>
     </Tabs>
   )

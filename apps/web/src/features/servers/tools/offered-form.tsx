@@ -34,7 +34,10 @@ export function OfferedForm({ toolkit, item, label, fields }: OfferedFormProps) 
       {fields.map((field) => (
         <ArgumentField
           key={field.name}
-          {...{ toolkit, item, field, values }}
+          toolkit={toolkit}
+          item={item}
+          field={field}
+          values={values}
           onChange={(value) => setValues((old) => ({ ...old, [field.name]: value }))}
         />
       ))}

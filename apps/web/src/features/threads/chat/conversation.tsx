@@ -60,13 +60,18 @@ export function Conversation({ thread }: { thread: Thread }) {
   return (
     <>
       <TimelineView
-        {...{ threadId: thread.id, entries, chat, approvals, mode }}
+        threadId={thread.id}
+        entries={entries}
+        chat={chat}
+        approvals={approvals}
+        mode={mode}
         startedRuns={program.startedRuns}
         problem={mode === 'find' ? find.error : mode === 'program' ? program.start.error : undefined}
         onUse={use}
       />
       <Composer
-        {...{ mode, blocked }}
+        mode={mode}
+        blocked={blocked}
         onMode={setMode}
         text={texts[mode]}
         onText={(text) => setTexts(mode, text)}

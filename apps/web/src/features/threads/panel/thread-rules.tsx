@@ -38,7 +38,8 @@ export function ThreadRules({ threadId }: { threadId: string }) {
             <RuleRow
               // biome-ignore lint/suspicious/noArrayIndexKey: rules may be equal, so the index is the key
               key={index}
-              {...{ rule, isBusy: set.isPending }}
+              rule={rule}
+              isBusy={set.isPending}
               onUp={rules.length === 1 ? undefined : () => put(raised(rules, index))}
               isFirst={index === 0}
               onRemove={() => remove(index)}

@@ -50,7 +50,9 @@ export function RunTimeline({ run, definition, nodes, selected, onSelect }: RunT
             node && (
               <TimelineRow
                 key={runNode.id}
-                {...{ node, runNode, span }}
+                node={node}
+                runNode={runNode}
+                span={span}
                 isSelected={selected === runNode.id}
                 onSelect={() => onSelect(runNode.id)}
                 onAgain={OVER.has(run.status) ? () => again(runNode.id) : undefined}

@@ -201,7 +201,8 @@ export function BranchFields({ node, definition, change, problems, suggestions }
       />
       <NodeChoices
         label="If true"
-        {...{ definition, except: [...except, ...(node.onFalse ?? [])] }}
+        definition={definition}
+        except={[...except, ...(node.onFalse ?? [])]}
         value={node.onTrue ?? []}
         onChange={(onTrue) => change({ onTrue })}
         error={atField(problems, 'onTrue')}
@@ -209,7 +210,8 @@ export function BranchFields({ node, definition, change, problems, suggestions }
       />
       <NodeChoices
         label="If false"
-        {...{ definition, except: [...except, ...(node.onTrue ?? [])] }}
+        definition={definition}
+        except={[...except, ...(node.onTrue ?? [])]}
         value={node.onFalse ?? []}
         onChange={(onFalse) => change({ onFalse })}
         error={atField(problems, 'onFalse')}
@@ -236,7 +238,8 @@ export function MapFields({ node, definition, change, problems, suggestions }: N
       />
       <NodeChoice
         label="Node to run"
-        {...{ definition, except }}
+        definition={definition}
+        except={except}
         value={node.node}
         onChange={(id) => change({ node: id })}
         error={atField(problems, 'node')}

@@ -22,8 +22,8 @@ export function SharedFields({ node, definition, change, problems }: NodeFieldsP
         error={atField(problems, 'after')}
         hint="What its expressions name is waited for anyway."
       />
-      <TryFields {...{ node, change, problems }} />
-      <OnErrorFields {...{ node, definition, change, problems }} />
+      <TryFields node={node} change={change} problems={problems} />
+      <OnErrorFields node={node} definition={definition} change={change} problems={problems} />
     </div>
   )
 }
@@ -40,7 +40,7 @@ function TryFields({ node, change, problems }: TryProps) {
   }
   return (
     <>
-      <NotTaken {...{ node, change, problems }} />
+      <NotTaken node={node} change={change} problems={problems} />
       {(takes.timeoutMs || takes.retry) && (
         <div className="grid items-start gap-4 sm:grid-cols-2">
           {takes.timeoutMs && (

@@ -57,7 +57,14 @@ export function ToolPicker({ tools, chosen, several = false, onPick, onClose, on
           {tools.isLoading && <Loading />}
           {!tools.isLoading && groups.length === 0 && <Nothing query={query} />}
           {groups.map(({ toolkit, found }) => (
-            <Group key={`${toolkit.uscoId} ${query !== ''}`} {...{ toolkit, found, picked, several, onPick: pick }} />
+            <Group
+              key={`${toolkit.uscoId} ${query !== ''}`}
+              toolkit={toolkit}
+              found={found}
+              picked={picked}
+              several={several}
+              onPick={pick}
+            />
           ))}
         </div>
         {several && (
@@ -117,7 +124,7 @@ function Group({ toolkit, found, picked, several, onPick }: GroupProps) {
         <p className="px-3 pb-2 text-[0.8125rem] wrap-anywhere text-bad">{toolkit.state.reason}</p>
       )}
       <div id={id} hidden={!isOpen} className="border-t">
-        {isOpen && <ToolChoices tools={found} {...{ picked, several, onPick }} />}
+        {isOpen && <ToolChoices tools={found} picked={picked} several={several} onPick={onPick} />}
       </div>
     </section>
   )
