@@ -45,7 +45,7 @@ export interface ModelSettings {
   /** Operator keys, for users without their own. */
   keys?: Partial<Record<ModelProvider, string>> | undefined
   /**
-   * Who configured the addresses. With `user`, addresses that the host blocks for users are rejected. @default 'app'
+   * The party that configured the addresses. With `user`, addresses that the host blocks for users are rejected. @default 'app'
    */
   addressesBy?: 'app' | 'user' | undefined
   /** Upper limits per answer. @default the app config */

@@ -141,7 +141,7 @@ describe('the Anthropic format', () => {
     expect(same).toBe(opaque)
     expect(fewer).toEqual(theirs('tool_search_tool_result', searchResult(A)))
     expect(cleaned[3]?.content).toEqual([
-      { ...ownResult(), content: [{ type: 'text', text: 'What was found is no longer available.' }] },
+      { ...ownResult(), content: [{ type: 'text', text: 'The tools found earlier are no longer available.' }] },
       ownResult(A),
     ])
   })

@@ -64,7 +64,7 @@ const startOidc = createRoute({
   path: '/auth/oidc/start',
   summary: 'To the sign-in provider; a page to go to, not to fetch',
   request: {
-    query: z.object({ returnTo: z.string().max(2000).refine(isLocalPath, 'must be a path of ours').optional() }),
+    query: z.object({ returnTo: z.string().max(2000).refine(isLocalPath, 'must be a path of this server').optional() }),
   },
   responses: onwards,
 })

@@ -156,7 +156,7 @@ export function authRoutes(deps: AuthDeps) {
     .openapi(end, async (c) => {
       const { user } = await signedInOf(c, deps)
       const hasEnded = await signInOf(deps).sessions.end(user.userId, c.req.valid('param').id)
-      if (!hasEnded) throw new HostError('not-found', { detail: 'There is no such session of yours.' })
+      if (!hasEnded) throw new HostError('not-found', { detail: 'You have no session with this id.' })
       return c.body(null, 204)
     })
     .openapi(endOthers, async (c) => {

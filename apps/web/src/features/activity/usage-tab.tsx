@@ -69,7 +69,7 @@ function LoadingUsage() {
 }
 
 function Limits({ usage: { callsThisHour, tokensToday } }: { usage: Usage }) {
-  const resets = (at: string) => `Begins anew ${formatAgo(new Date(at), new Date())}.`
+  const resets = (at: string) => `Resets ${formatAgo(new Date(at), new Date())}.`
   return (
     <Card className="grid gap-6 p-5 sm:grid-cols-2" aria-label="Limits">
       <Meter label="Calls this hour" used={callsThisHour.used} limit={callsThisHour.limit}>

@@ -45,7 +45,7 @@ export function LimitsTab() {
         <Card className="grid gap-6 p-4 sm:grid-cols-2 sm:p-5">
           {LIMITS.map(({ name, counter, used }) => (
             <Meter key={name} label={used} used={usage[counter].used} limit={usage[counter].limit}>
-              Begins anew {formatAgo(new Date(usage[counter].resetsAt), new Date())}.
+              Resets {formatAgo(new Date(usage[counter].resetsAt), new Date())}.
             </Meter>
           ))}
         </Card>

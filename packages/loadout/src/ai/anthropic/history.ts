@@ -83,6 +83,6 @@ function cleaned(block: unknown, isLost: (block: unknown) => boolean): unknown {
   const clientResult = ownResult.safeParse(block)
   if (!clientResult.success || !clientResult.data.content.some(isLost)) return block
   const remaining = clientResult.data.content.filter((item) => !isLost(item))
-  const notice = { type: 'text', text: 'What was found is no longer available.' }
+  const notice = { type: 'text', text: 'The tools found earlier are no longer available.' }
   return { ...(block as JsonObject), content: remaining.length > 0 ? remaining : [notice] }
 }
