@@ -102,6 +102,21 @@ it('the stream of a paused run reports the pause and, after it continues elsewhe
   expect(received).toEqual(expect.arrayContaining(['a running', 'a completed', 'b completed', 'run completed']))
 })
 
+it('a stream that starts late reports the nodes that already run, also on the process that runs them', async () => {
+  close('write')
+  const { id } = (await hosts[1]?.workflows.start('ann', {
+    definition: { name: 'w', nodes: [node('a', 'write')] },
+  })) ?? { id: '' }
+  await expect.poll(async () => (await hosts[1]?.runs.get('ann', id))?.steps[0]?.status).toBe('started')
+  const received: string[] = []
+  for await (const one of streamed(1, id)) {
+    received.push(one)
+    // Opens the gate on any second event, so that a lost state fails the test instead of blocking it.
+    if (received.length === 2) gates.get('write')?.resolve()
+  }
+  expect(received).toEqual(['started running', 'a running', 'a completed', 'run completed'])
+})
+
 it('a run stream returns 404 to other users', async () => {
   const app = createApp({ host: hosts[1] as HostServices, authenticate: () => ({ kind: 'session', userId: 'bob' }) })
   const { id } = (await hosts[0]?.workflows.run('ann', {

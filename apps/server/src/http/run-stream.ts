@@ -46,13 +46,13 @@ export async function streamStarted(
   host: HostServices,
   { runId, tell }: { runId: string; tell: Tell },
 ): Promise<Response> {
-  return follow(c, host, { run: await host.runs.get(c.var.principal.userId, runId), before: [], tell })
+  return follow(c, host, { run: await host.runs.get(c.var.principal.userId, runId), tell })
 }
 
 function follow(
   c: Context<Env>,
   host: HostServices,
-  { run, before, tell }: { run: RunView; before: readonly NodeState[]; tell: Tell },
+  { run, before, tell }: { run: RunView; before?: readonly NodeState[]; tell: Tell },
 ): Response {
   const { userId } = c.var.principal
   const { id: runId, status, kind } = run
