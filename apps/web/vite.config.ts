@@ -39,6 +39,8 @@ const sonnerWithoutStyles: Plugin = {
 
 export default defineConfig({
   root: import.meta.dirname,
+  // The server may be mounted at any path, so built files find each other relatively.
+  base: './',
   plugins: [react(), tailwindcss(), sonnerWithoutStyles],
   // The chat's hook brings a copy of its own, one patch away.
   resolve: { dedupe: ['ai'] },

@@ -22,6 +22,7 @@ const SOCKETS: Record<string, string> = {
   'packages/loadout/src/storage/sql/open-postgres.ts': "the operator's database",
   'packages/loadout/src/storage/sql/postgres-listener.ts': "the operator's database",
   'apps/server/src/auth/client-address.ts': 'reads addresses, and opens none',
+  'apps/server/src/http/node.ts': 'names the types of a listener, and opens none',
   'apps/server/src/serve.ts': 'listens',
   'apps/server/src/ops/telemetry.ts': "the operator's collector of traces",
 }

@@ -24,6 +24,7 @@ import {
 import { pglite } from '@loadout/core/storage/pglite'
 import { postgres } from '@loadout/core/storage/postgres'
 import type { Config } from './config.ts'
+import { joinUrl } from './http/base-path.ts'
 import { callLog, type Log } from './ops/log.ts'
 import { logHost } from './ops/log-host.ts'
 import type { ServerTelemetry } from './ops/telemetry.ts'
@@ -113,18 +114,18 @@ function signInOf({ publicUrl }: Config, address: (() => string | undefined) | u
   return {
     redirectUrl: () => {
       const at = base()
-      return at === undefined ? undefined : new URL('/api/oauth/callback', at).href
+      return at === undefined ? undefined : joinUrl(at, '/api/oauth/callback')
     },
     ...(publicUrl?.startsWith('https:') ? { clientMetadataUrl: clientMetadataUrl(publicUrl) } : {}),
   }
 }
 
-const clientMetadataUrl = (publicUrl: string) => new URL('/client-metadata.json', publicUrl).href
+const clientMetadataUrl = (publicUrl: string) => joinUrl(publicUrl, '/client-metadata.json')
 
 /** OAuth client metadata document, which needs a public https URL. */
 export function clientDocument({ publicUrl }: Config): Record<string, unknown> | undefined {
   if (!publicUrl?.startsWith('https:')) return undefined
-  const redirectUrl = new URL('/api/oauth/callback', publicUrl).href
+  const redirectUrl = joinUrl(publicUrl, '/api/oauth/callback')
   return {
     client_id: clientMetadataUrl(publicUrl),
     ...clientMetadataOf({}, redirectUrl),

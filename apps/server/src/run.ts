@@ -1,12 +1,9 @@
 /** Runs a server in the foreground: prints its URL and stops cleanly on a signal. */
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { HostError } from '@loadout/core'
 import manifest from '../package.json' with { type: 'json' }
 import { configFromEnvironment } from './config.ts'
 import { startServer } from './serve.ts'
-
-const WEB = fileURLToPath(new URL('../../web/dist', import.meta.url))
+import { webFolder } from './web.ts'
 
 /**
  * Starts with the environment settings and `overrides`. An invalid setting prints one line to stderr, with exit code
@@ -14,8 +11,8 @@ const WEB = fileURLToPath(new URL('../../web/dist', import.meta.url))
  */
 export async function run(overrides: Record<string, string | undefined> = {}): Promise<void> {
   try {
-    const webDir = existsSync(WEB) ? WEB : undefined
-    const running = await startServer(configFromEnvironment(overrides), { webDir, version: manifest.version })
+    const options = { webDir: webFolder, version: manifest.version }
+    const running = await startServer(configFromEnvironment(overrides), options)
     process.stdout.write(`Loadout is at ${running.url}\n`)
     if (running.setup) process.stdout.write(formatSetupMessage(running.setup))
     const stop = () =>

@@ -2,7 +2,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
-import { getRequestListener } from '@hono/node-server'
 import { HostError, type Storage } from '@loadout/core'
 import { offerTemplate } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
@@ -11,7 +10,7 @@ import { byApiKey, localOr, restrictToUser, sessionOr } from './auth/authenticat
 import type { SignIn } from './auth/sign-in.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
-import { serveWeb } from './http/web.ts'
+import { toNodeHandler } from './http/node.ts'
 import { clientDocument, modelsOf, openHost } from './open-host.ts'
 import { createLog, type Log } from './ops/log.ts'
 import { openTelemetry } from './ops/telemetry.ts'
@@ -81,9 +80,9 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       metrics: { read: telemetry.metrics, key: config.metricsKey },
       version: options.version ?? '0.0.0',
       stopping: stopping.signal,
+      webDir: options.webDir,
     })
-    if (options.webDir !== undefined) serveWeb(app, options.webDir)
-    const server = createServer(getRequestListener(app.fetch))
+    const server = createServer(toNodeHandler(app))
     const url = await listen(server, config)
     bound = url
     await noteServer(config, url)

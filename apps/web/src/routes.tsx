@@ -1,4 +1,5 @@
 /** All routes. A new page also needs an entry in `features/shell/pages.ts`. Pages load lazily. */
+
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { readActivity } from './features/activity/activity-search.ts'
 import { readApprovals } from './features/approvals/approvals-search.ts'
@@ -13,6 +14,7 @@ import { readSignInSearch } from './features/sign-in/sign-in-search.ts'
 import { readThread } from './features/threads/thread-search.ts'
 import { readTools } from './features/tools/tools-search.ts'
 import { readRun, readWorkflow } from './features/workflows/workflow-search.ts'
+import { BASE_PATH } from './lib/base-path.ts'
 import { nothingElse } from './lib/url-search.ts'
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
@@ -135,6 +137,7 @@ const inside = [
 export const createAppRouter = () =>
   createRouter({
     routeTree: root.addChildren([home, signIn, setup, invite, reset, shell.addChildren(inside)]),
+    basepath: BASE_PATH || '/',
     scrollRestoration: true,
     defaultPreload: 'intent',
     defaultPendingComponent: PendingPage,

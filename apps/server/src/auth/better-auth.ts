@@ -50,7 +50,8 @@ export function createAuth(options: AuthOptions) {
   const sessionSeconds = Math.max(1, Math.round(sessionMs / 1000))
   return betterAuth({
     appName: 'Loadout',
-    baseURL: baseUrl,
+    // The handler never sees the path of a public URL, because the app strips it.
+    baseURL: new URL(baseUrl).origin,
     basePath: '/api/auth',
     secret,
     database: authRows(storage),

@@ -66,23 +66,31 @@ a:focus-visible,
 }
 `
 
-export const signedInPage = ({ name, toolkit }: { name: string; toolkit: string }) =>
+interface SignedIn {
+  name: string
+  toolkit: string
+  basePath: string
+}
+
+export const signedInPage = ({ name, toolkit, basePath }: SignedIn) =>
   page({
+    basePath,
     title: 'Signed in',
     data: { toolkit, status: 'signed-in' },
     body: html`<p>You are signed in to <strong>${name}</strong>.</p>
       <p class="quiet">
-        This window closes by itself. If it does not, close it, or go <a href="/connectors">back to Loadout</a>.
+        This window closes by itself. If it does not, close it, or go <a href="${basePath}/connectors">back to Loadout</a>.
       </p>`,
   })
 
-export const failedPage = ({ message, action }: HostError) =>
+export const failedPage = ({ message, action }: HostError, basePath: string) =>
   page({
+    basePath,
     title: 'The sign-in did not work',
     data: { toolkit: '', status: 'failed' },
     body: html`<p>${message}</p>
       <p class="quiet">
-        ${action.startsWith('http') ? 'Start the sign-in again.' : action} <a href="/connectors">Back to Loadout</a>
+        ${action.startsWith('http') ? 'Start the sign-in again.' : action} <a href="${basePath}/connectors">Back to Loadout</a>
       </p>`,
   })
 
@@ -97,12 +105,14 @@ interface Confirm {
   account: Account
   name: string
   action: string
+  basePath: string
   /** Hidden form fields. */
   fields: Readonly<Record<string, string | undefined>>
 }
 
-export const confirmPage = ({ account, name, action, fields }: Confirm) =>
+export const confirmPage = ({ account, name, action, basePath, fields }: Confirm) =>
   page({
+    basePath,
     title: 'Is this your account?',
     data: { toolkit: '', status: 'asking' },
     // With `no-referrer` the browser would send `Origin: null` with the form.
@@ -124,20 +134,22 @@ const accountName = ({ userId, name, email }: Account) =>
   email === undefined ? html`<strong>${userId}</strong>` : html`<strong>${name || email}</strong> (${email})`
 
 interface Page {
+  /** Path in front of the app. */
+  basePath: string
   title: string
   data: { toolkit: string; status: string }
   body: ReturnType<typeof html>
   head?: ReturnType<typeof html>
 }
 
-const page = ({ title, data, body, head }: Page) => html`<!doctype html>
+const page = ({ basePath, title, data, body, head }: Page) => html`<!doctype html>
   <html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       ${head ?? ''}
       <title>${title} – Loadout</title>
-      <link rel="stylesheet" href="/api/oauth/page.css" />
+      <link rel="stylesheet" href="${basePath}/api/oauth/page.css" />
     </head>
     <body data-toolkit="${data.toolkit}" data-status="${data.status}">
       <main>
@@ -145,6 +157,6 @@ const page = ({ title, data, body, head }: Page) => html`<!doctype html>
         <h1>${title}</h1>
         ${body}
       </main>
-      <script src="/api/oauth/close.js"></script>
+      <script src="${basePath}/api/oauth/close.js"></script>
     </body>
   </html>`

@@ -3,6 +3,7 @@
  * server, and a failure is retried. better-auth handles state, PKCE, nonce and token signatures.
  */
 import { HostError } from '@loadout/core'
+import { joinUrl } from '../http/base-path.ts'
 import type { Log } from '../ops/log.ts'
 import { type Auth, type AuthOptions, createAuth, OIDC, type OidcSettings } from './better-auth.ts'
 import { isLocalPath } from './input-limits.ts'
@@ -43,7 +44,7 @@ export function createOidc({ options, settings, signUp, ask, log }: OidcDeps): O
   let opened: Promise<Auth> | undefined
   const open = async (): Promise<Auth> => {
     const authOptions = options()
-    const redirectUri = new URL('/api/auth/oidc/callback', authOptions.baseUrl).href
+    const redirectUri = joinUrl(authOptions.baseUrl, '/api/auth/oidc/callback')
     const provider = await discoverProvider({ settings, ask, redirectUri, signUp }).catch((err) => {
       log.warn({ err, issuer: settings.issuer }, 'the sign-in provider cannot be asked')
       throw unreachable('does not answer, or does not say what is needed')
@@ -52,6 +53,7 @@ export function createOidc({ options, settings, signUp, ask, log }: OidcDeps): O
       throw unreachable('calls itself by another name than LOADOUT_OIDC_ISSUER')
     return createAuth({ ...authOptions, provider })
   }
+  const signInPath = () => new URL(joinUrl(options().baseUrl, '/sign-in')).pathname
   const ready = () => {
     opened ??= open().catch((error) => {
       opened = undefined
@@ -63,7 +65,7 @@ export function createOidc({ options, settings, signUp, ask, log }: OidcDeps): O
     name: settings.name,
     async start(visitor, returnTo) {
       const auth = await ready()
-      const body = { provider: OIDC, callbackURL: returnTo, errorCallbackURL: '/sign-in', disableRedirect: true }
+      const body = { provider: OIDC, callbackURL: returnTo, errorCallbackURL: signInPath(), disableRedirect: true }
       const { headers, response } = await auth.api.signInSocial({
         body,
         headers: forwardedHeaders(visitor),
@@ -81,17 +83,17 @@ export function createOidc({ options, settings, signUp, ask, log }: OidcDeps): O
         method: 'GET',
         asResponse: true,
       })
-      return { url: pathOf(response), cookies: cookiesOf(response.headers) }
+      return { url: pathOf(response, signInPath()), cookies: cookiesOf(response.headers) }
     },
   }
 }
 
 /** Accepts only redirects to paths on this server. */
-function pathOf(response: Response): string {
+function pathOf(response: Response, signInPath: string): string {
   const at = URL.parse(response.headers.get('location') ?? '', 'http://ours.invalid')
   const error = at?.searchParams.get('error')
   if (!at || response.status !== 302 || error != null)
-    return `/sign-in?problem=${PROBLEMS[error ?? ''] ?? 'sign-in-failed'}`
+    return `${signInPath}?problem=${PROBLEMS[error ?? ''] ?? 'sign-in-failed'}`
   return isLocalPath(`${at.pathname}${at.search}`) ? `${at.pathname}${at.search}${at.hash}` : '/'
 }
 

@@ -8,6 +8,7 @@ import { HostError, type Storage } from '@loadout/core'
 import { createGuardedFetch, type GuardOptions } from '@loadout/core/node'
 import type { Audit } from '@loadout/core/services'
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
+import { joinUrl } from '../http/base-path.ts'
 import { type Log, silentLog } from '../ops/log.ts'
 import { type AuthOptions, createAuth, type OidcSettings, type Passwords } from './better-auth.ts'
 import { createOidc, type Oidc } from './oidc.ts'
@@ -138,7 +139,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     setupNeeded: () => storage.transaction({ caller: 'sign-in' }, async (tx) => (await operatorsOf(tx)).length === 0),
     setupLink: links.setup,
     close,
-    urlOf: ({ kind, token }) => `${new URL(`/${kind}`, options.baseUrl()).href}#${token}`,
+    urlOf: ({ kind, token }) => `${joinUrl(options.baseUrl(), `/${kind}`)}#${token}`,
   }
 }
 

@@ -1,3 +1,5 @@
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createServices } from '@loadout/core/services'
 import { expect, it } from 'vitest'
 import { createApp } from './app.ts'
@@ -38,4 +40,91 @@ it('the API reference page escapes HTML in descriptions', async () => {
   )
   expect(page).not.toContain('<script>')
   expect(page).toContain('&lt;script&gt;alert(1)')
+})
+
+it('the API document names every shared schema, without a patched zod', async () => {
+  const host = createServices()
+  const app = createApp({ host, authenticate: async () => undefined })
+  const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument
+  expect(Object.keys(document.components?.schemas ?? {}).sort()).toEqual([
+    'Activation',
+    'ApiKey',
+    'ApiKeyInput',
+    'AppConfig',
+    'AppToolkit',
+    'Approval',
+    'AuditLine',
+    'AuditVerdict',
+    'CallResult',
+    'CallWaiting',
+    'ChatInput',
+    'CheckScope',
+    'Completion',
+    'ConfigCheckInput',
+    'ConfigInput',
+    'Entered',
+    'Explanation',
+    'ExportedConfig',
+    'FoundTool',
+    'Grant',
+    'GrantInput',
+    'Health',
+    'ImportInput',
+    'ImportReport',
+    'Input',
+    'Invocation',
+    'ListedToolkit',
+    'LoadedTools',
+    'Loadout',
+    'LoadoutTool',
+    'Message',
+    'Models',
+    'NewApiKey',
+    'PolicyRules',
+    'Preferences',
+    'PreferencesPatch',
+    'Preflight',
+    'Problem',
+    'Reason',
+    'RemovedUser',
+    'ResultPart',
+    'Rotated',
+    'Run',
+    'SelectedTool',
+    'Selection',
+    'ServerOutput',
+    'Session',
+    'SessionState',
+    'SignInLink',
+    'SignedInUser',
+    'SourceProblem',
+    'StartSettings',
+    'StdioRules',
+    'StdioTemplate',
+    'StoredTool',
+    'Thread',
+    'ToolDecision',
+    'ToolDeclaration',
+    'ToolExplanation',
+    'ToolManifest',
+    'Toolkit',
+    'ToolkitInput',
+    'Trial',
+    'TrialInput',
+    'Usage',
+    'UsageHistory',
+    'User',
+    'UserLink',
+    'Workflow',
+    'WorkflowDefinition',
+  ])
+  await host.close()
+})
+
+it('no route describes a schema by a method that a library adds to zod', async () => {
+  const root = join(import.meta.dirname, '..')
+  for await (const path of glob('**/*.ts', { cwd: root })) {
+    const source = await readFile(join(root, path), 'utf8')
+    expect([path, /\.openapi\(['{]|\bz\b[^;\n]* from '@hono\/zod-openapi'/.test(source)]).toEqual([path, false])
+  }
 })

@@ -3,14 +3,16 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from './env.ts'
 import { type ApiDocument, REFERENCE_STYLE, referencePage } from './reference-page.ts'
 
-export function addDocument(app: OpenAPIHono<Env>, version: string): void {
+export function addDocument(app: OpenAPIHono<Env>, { version, basePath }: { version: string; basePath: string }): void {
   const head = {
     openapi: '3.1.0',
     info: { title: 'Loadout', version },
+    // Paths of the document are relative to its server.
+    servers: [{ url: basePath === '' ? '/' : basePath }],
     security: [{ apiKey: [] }, { session: [] }] as Array<Record<string, string[]>>,
   }
   app.doc31('/api/openapi.json', head)
-  app.get('/api/docs', (c) => c.html(referencePage(app.getOpenAPI31Document(head) as unknown as ApiDocument)))
+  app.get('/api/docs', (c) => c.html(referencePage(app.getOpenAPI31Document(head) as unknown as ApiDocument, basePath)))
   app.get('/api/docs/page.css', (c) => c.body(REFERENCE_STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }))
   app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',

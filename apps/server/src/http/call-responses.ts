@@ -1,9 +1,10 @@
 /** Call responses, identical for running calls and for recorded calls of any process. */
-import { z } from '@hono/zod-openapi'
+
 import { type CallOutcome, HostError } from '@loadout/core'
 import { approvalView } from '@loadout/core/schema'
 import type { CallRecord, HostServices, RunningCall } from '@loadout/core/services'
 import type { Context } from 'hono'
+import { z } from 'zod'
 import type { Env } from './env.ts'
 import { named } from './openapi.ts'
 
@@ -18,10 +19,10 @@ export const done = z
     warnings: z
       .array(z.string())
       .optional()
-      .openapi({ description: 'Arguments that were sent although they differ from the `format` of the schema' }),
+      .meta({ description: 'Arguments that were sent although they differ from the `format` of the schema' }),
   })
-  .openapi('CallResult')
-export const input = z.object({ id: z.string(), toolkit: z.string(), question: block }).openapi('Input')
+  .meta({ id: 'CallResult' })
+export const input = z.object({ id: z.string(), toolkit: z.string(), question: block }).meta({ id: 'Input' })
 export const pendingCall = z
   .object({
     callId: z.string(),
@@ -29,7 +30,7 @@ export const pendingCall = z
     input: input.optional(),
     approval: named(approvalView, 'Approval').optional(),
   })
-  .openapi('CallWaiting')
+  .meta({ id: 'CallWaiting' })
 
 type Done = z.infer<typeof done>
 type Waiting = z.infer<typeof pendingCall>

@@ -5,6 +5,8 @@ import type { Context } from '@opentelemetry/api'
 export interface Env {
   Variables: {
     requestId: string
+    /** Path in front of the app; empty at the root. */
+    basePath: string
     principal: Principal
     trace?: Context
     callId?: string

@@ -6,6 +6,7 @@ import { ROOT_CONTEXT } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes, routePath } from 'hono/route'
+import { copyRequest } from './base-path.ts'
 import type { Env } from './env.ts'
 import { sendProblem } from './problem.ts'
 
@@ -20,6 +21,14 @@ export function requestId(): MiddlewareHandler<Env> {
     c.set('requestId', id)
     await next()
     c.header('x-request-id', id)
+  }
+}
+
+/** Tells routes the path in front of the app, for links and cookies. */
+export function basePathOf(basePath: string): MiddlewareHandler<Env> {
+  return (c, next) => {
+    c.set('basePath', basePath)
+    return next()
   }
 }
 
@@ -108,7 +117,7 @@ export function jsonBody(needsBody: NeedsBody, limit = BODY_LIMIT_BYTES): Middle
       throw new HostError('invalid-json', { detail: `The body of ${c.req.method} ${c.req.path} is empty.` })
     else headers.delete('content-type')
     // The stream is consumed, so later handlers get a new request with its bytes.
-    c.req.raw = new Request(c.req.raw, { body: bytes as BodyInit, headers })
+    c.req.raw = copyRequest(c.req.raw, { body: bytes as BodyInit, headers })
     return next()
   }
 }

@@ -1,9 +1,9 @@
 /** Helpers for route descriptions. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 
-/** Names a library schema in the OpenAPI document. Clones it, because library schemas have no `openapi` method. */
+/** Names a library schema in the OpenAPI document.. */
 export function named<T extends z.ZodType>(schema: T, name: string): T {
-  return schema.clone().openapi(name) as T
+  return schema.meta({ id: name })
 }
 
 export function json<T extends z.ZodType>(schema: T, description: string) {

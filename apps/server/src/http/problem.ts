@@ -1,7 +1,8 @@
 /** Problem documents (RFC 9457): the single place that builds error responses. */
-import { z } from '@hono/zod-openapi'
+
 import type { HostError } from '@loadout/core'
 import type { Context } from 'hono'
+import { z } from 'zod'
 
 export const problem = z
   .object({
@@ -14,7 +15,7 @@ export const problem = z
     requestId: z.string(),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   })
-  .openapi('Problem')
+  .meta({ id: 'Problem' })
 export type Problem = z.infer<typeof problem>
 
 export function toProblem(error: HostError, requestId: string): Problem {

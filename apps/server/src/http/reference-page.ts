@@ -36,7 +36,7 @@ interface Route {
 
 type Html = ReturnType<typeof html>
 
-export function referencePage(document: ApiDocument): Html {
+export function referencePage(document: ApiDocument, basePath = ''): Html {
   const groups = Map.groupBy(routesOf(document), ({ path }) => path.split('/')[2] ?? path)
   const sections = [...groups].map(([name, routes]) => section(name, routes))
   const { title, version } = document.info
@@ -46,7 +46,7 @@ export function referencePage(document: ApiDocument): Html {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} API</title>
-        <link rel="stylesheet" href="/api/docs/page.css" />
+        <link rel="stylesheet" href="${basePath}/api/docs/page.css" />
       </head>
       <body>
         <nav aria-label="Parts of the API">
@@ -63,7 +63,7 @@ export function referencePage(document: ApiDocument): Html {
             local server asks nobody. What is not yours does not exist (404). Errors are problem documents
             (<a href="#schema-Problem">Problem</a>) with a <code>code</code>, what to do (<code>action</code>) and, where a field is wrong,
             its place. The same for programs:
-            <a href="/api/openapi.json">openapi.json</a>.
+            <a href="${basePath}/api/openapi.json">openapi.json</a>.
           </p>
           ${sections} ${schemasOf(document)}
         </main>

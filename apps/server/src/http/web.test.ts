@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { createServices } from '@loadout/core/services'
 import { expect, it } from 'vitest'
 import { createApp } from './app.ts'
-import { serveWeb } from './web.ts'
 
 it('the web page carries its CSP nonce, and the policy blocks other inline styles and scripts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'loadout-page-'))
@@ -13,8 +12,8 @@ it('the web page carries its CSP nonce, and the policy blocks other inline style
   const app = createApp({
     host: createServices(),
     authenticate: () => ({ kind: 'session', userId: 'ann', role: 'user' }),
+    webDir: folder,
   })
-  serveWeb(app, folder)
   const read = async () => {
     const response = await app.request('/connectors')
     const policy = response.headers.get('content-security-policy') ?? ''

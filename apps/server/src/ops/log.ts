@@ -22,6 +22,9 @@ export interface LogFields {
 
 export const silentLog: Log = pino({ level: 'silent' })
 
+/** Writes errors to `console.error`, where a framework's own log shows them. */
+export const errorLog = (): Log => createLog('error', { write: (entry) => console.error(entry.trimEnd()) })
+
 const SECRET_FIELDS = new Set([
   'authorization',
   'cookie',

@@ -1,8 +1,9 @@
 /** Call routes: waiting, streaming or in the background. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { policyRules } from '@loadout/core/schema'
 import type { CallRequest, HostServices } from '@loadout/core/services'
 import type { MiddlewareHandler } from 'hono'
+import { z } from 'zod'
 import {
   block,
   done,
@@ -33,7 +34,7 @@ const call = createRoute({
         .min(1)
         .max(255)
         .optional()
-        .openapi({ description: 'The same key is the same call: it is made once' }),
+        .meta({ description: 'The same key is the same call: it is made once' }),
     }),
     body: jsonBodyOf(
       z.strictObject({
@@ -43,11 +44,11 @@ const call = createRoute({
           .string()
           .max(20_000)
           .optional()
-          .openapi({ description: 'What the user asked for: it helps later searches of theirs' }),
+          .meta({ description: 'What the user asked for: it helps later searches of theirs' }),
         wait: z.boolean().default(true),
         rules: named(policyRules, 'PolicyRules')
           .optional()
-          .openapi({ description: 'Rules of this call alone; they only tighten' }),
+          .meta({ description: 'Rules of this call alone; they only tighten' }),
       }),
     ),
   },
@@ -109,7 +110,7 @@ const readResult = createRoute({
           nextOffset: z.number().optional(),
           nextLine: z.number().optional(),
         })
-        .openapi('ResultPart'),
+        .meta({ id: 'ResultPart' }),
       'A part of it',
     ),
     ...problemResponses,

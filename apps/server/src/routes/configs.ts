@@ -1,8 +1,9 @@
 /** Config routes of source 003: typed configs, introspection, and tools of all configs by name. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { configType, toolManifest } from '@loadout/core/schema'
 import type { CatalogTool, HostServices, StoredToolkit } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -10,10 +11,10 @@ import { problemResponses } from '../http/problem.ts'
 const manifest = named(toolManifest, 'ToolManifest')
 const storedTool = toolManifest
   .extend({
-    is_active: z.boolean().openapi({ description: 'False: the server no longer lists it, or it was set aside' }),
-    reason: z.string().optional().openapi({ description: 'Why it is not active' }),
+    is_active: z.boolean().meta({ description: 'False: the server no longer lists it, or it was set aside' }),
+    reason: z.string().optional().meta({ description: 'Why it is not active' }),
   })
-  .openapi('StoredTool')
+  .meta({ id: 'StoredTool' })
 const configBody = z.strictObject({
   uscoId: z.string().optional(),
   name: z.string(),
@@ -32,7 +33,7 @@ const save = createRoute({
   method: 'post',
   path: '/mcp/config',
   summary: 'Save a config; its tools are introspected behind',
-  request: { body: jsonBodyOf(configBody.openapi('ConfigInput')) },
+  request: { body: jsonBodyOf(configBody.meta({ id: 'ConfigInput' })) },
   responses: {
     200: json(z.object({ usco_id: z.string(), warnings: z.array(z.string()).optional() }), 'Saved'),
     ...problemResponses,
@@ -43,7 +44,7 @@ const check = createRoute({
   path: '/mcp/config/check',
   summary: 'What saving a config would say of it; nothing is stored and nothing is run',
   request: {
-    body: jsonBodyOf(configBody.pick({ uscoId: true, name: true, config_json: true }).openapi('ConfigCheckInput')),
+    body: jsonBodyOf(configBody.pick({ uscoId: true, name: true, config_json: true }).meta({ id: 'ConfigCheckInput' })),
   },
   responses: {
     200: json(

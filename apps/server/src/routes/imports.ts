@@ -1,14 +1,16 @@
 /** Import and export routes for configs of other apps. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { exportToolkits } from '@loadout/core'
 import { exportedConfig, exportFormat, importOptions, importReport, parse } from '@loadout/core/schema'
 import type { HostServices, ImportReport } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
 
 /** The library parses the body; the schema only requires an object. */
-const importBody = z.record(z.string(), z.unknown()).openapi('ImportInput', {
+const importBody = z.record(z.string(), z.unknown()).meta({
+  id: 'ImportInput',
   description:
     'A config as it is (`{ mcpServers }`, `{ servers, inputs? }`, servers by name, or one server), or `{ config | text, values?, preview?, only? }`. `text` is JSON with comments and trailing commas; `values` are those of inputs, by name; `only` names the entries that are meant.',
   example: {

@@ -2,11 +2,12 @@
  * Chat routes of a thread. A response streams as AI SDK UI messages with data parts for selection, approvals and
  * usage; closing the stream cancels it. The stored history counts, whatever messages a client sends.
  */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { type Models, modelName } from '@loadout/core/agents/models'
 import { messageView, parse, resolveInput, stepLimit, tokenBudget, userMessage } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -15,27 +16,27 @@ const message = named(messageView, 'Message')
 const { limit, maxTokens, programs } = resolveInput.shape
 const input = z
   .looseObject({
-    message: userMessage.optional().openapi({ description: 'A text, or a message with parts' }),
+    message: userMessage.optional().meta({ description: 'A text, or a message with parts' }),
     messages: z
       .array(z.unknown())
       .max(10_000)
       .optional()
-      .openapi({ description: "As the AI SDK's chat sends them: the last is what is said, the rest is known" }),
-    trigger: z.string().max(100).optional().openapi({
+      .meta({ description: "As the AI SDK's chat sends them: the last is what is said, the rest is known" }),
+    trigger: z.string().max(100).optional().meta({
       description: "`regenerate-message`, as the AI SDK's chat sends it, asks for another answer instead of the last",
     }),
-    messageId: idText.optional().openapi({ description: 'What is asked for again: the last answer, or its question' }),
-    model: modelName.optional().openapi({ description: '`provider:model`; by default the operator’s' }),
+    messageId: idText.optional().meta({ description: 'What is asked for again: the last answer, or its question' }),
+    model: modelName.optional().meta({ description: '`provider:model`; by default the operator’s' }),
     system: z.string().max(20_000).optional(),
     maxSteps: stepLimit.default(20),
-    budget: tokenBudget.optional().openapi({
+    budget: tokenBudget.optional().meta({
       description: 'Tokens in all, of what the model is sent and of what it says; within what the operator allows',
     }),
     limit: limit.optional(),
     maxTokens,
     programs,
   })
-  .openapi('ChatInput')
+  .meta({ id: 'ChatInput' })
 
 const say = createRoute({
   method: 'post',

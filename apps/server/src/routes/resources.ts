@@ -1,5 +1,6 @@
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -12,7 +13,7 @@ const uri = z.string().min(1).max(4096)
 const values = z.record(z.string(), z.string())
 const completion = z
   .object({ values: z.array(z.string()), total: z.number().optional(), hasMore: z.boolean().optional() })
-  .openapi('Completion')
+  .meta({ id: 'Completion' })
 
 const listResources = createRoute({
   method: 'get',

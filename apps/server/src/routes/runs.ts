@@ -1,7 +1,8 @@
 /** Routes of programs and runs. Runs of other users give 404. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { programInput, runView } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -19,7 +20,7 @@ const start = createRoute({
     params: idParam,
     body: jsonBodyOf(
       programInput.extend({
-        wait: z.boolean().default(true).openapi({ description: 'Until it is over, or waits for a person' }),
+        wait: z.boolean().default(true).meta({ description: 'Until it is over, or waits for a person' }),
       }),
     ),
   },

@@ -1,8 +1,9 @@
 /** Tool selection and loaded tools of a thread. Threads of other users give 404. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import type { Selection } from '@loadout/core'
 import { activationRef, resolveInput, selection as selectionSchema, toolManifest } from '@loadout/core/schema'
 import type { HostServices, SelectedTool, Thread } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { idParam, json, jsonBodyOf } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -20,7 +21,7 @@ const selected = z
     reasons,
     tokens,
   })
-  .openapi('SelectedTool')
+  .meta({ id: 'SelectedTool' })
 const selection = z
   .object({
     ...selectionFields,
@@ -28,8 +29,10 @@ const selection = z
     /** How many more tools can be found. */
     deferred: z.number(),
   })
-  .openapi('Selection')
-const loaded = z.object({ items: z.array(z.object({ ref: z.string(), sticky: z.boolean() })) }).openapi('LoadedTools')
+  .meta({ id: 'Selection' })
+const loaded = z
+  .object({ items: z.array(z.object({ ref: z.string(), sticky: z.boolean() })) })
+  .meta({ id: 'LoadedTools' })
 
 const narrow = z
   .strictObject({

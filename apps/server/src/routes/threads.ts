@@ -1,5 +1,5 @@
 /** Thread routes: threads, activations and loadouts. Threads of other users give 404. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import {
   activationRef,
   loadoutEntry,
@@ -10,11 +10,12 @@ import {
   tier as tierSchema,
 } from '@loadout/core/schema'
 import type { HostServices, Narrowing, StoredThread, Thread } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
 
-const activation = z.object({ ref: z.string(), on: z.boolean() }).openapi('Activation')
+const activation = z.object({ ref: z.string(), on: z.boolean() }).meta({ id: 'Activation' })
 const thread = z
   .object({
     id: z.string(),
@@ -23,9 +24,9 @@ const thread = z
     createdAt: z.string(),
     updatedAt: z.string(),
   })
-  .openapi('Thread')
+  .meta({ id: 'Thread' })
 const reason = named(reasonSchema, 'Reason')
-const tool = loadoutEntry.extend({ reasons: z.array(reason) }).openapi('LoadoutTool')
+const tool = loadoutEntry.extend({ reasons: z.array(reason) }).meta({ id: 'LoadoutTool' })
 const loadout = z
   .object({
     tools: z.array(tool),
@@ -42,7 +43,7 @@ const loadout = z
     droppedToolkits: z.array(z.string()),
     tokens: z.number(),
   })
-  .openapi('Loadout')
+  .meta({ id: 'Loadout' })
 const explained = z
   .object({
     items: z.array(
@@ -55,7 +56,7 @@ const explained = z
       }),
     ),
   })
-  .openapi('Explanation')
+  .meta({ id: 'Explanation' })
 
 const listed = z.object({
   items: z.array(activation),
@@ -71,14 +72,8 @@ const count = z
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number)
 const narrowing = z.object({
-  only: refs
-    .pipe(z.array(activationRef))
-    .optional()
-    .openapi({ type: 'string', description: 'Refs, divided by commas' }),
-  except: refs
-    .pipe(z.array(activationRef))
-    .optional()
-    .openapi({ type: 'string', description: 'Refs, divided by commas' }),
+  only: refs.pipe(z.array(activationRef)).optional().meta({ type: 'string', description: 'Refs, divided by commas' }),
+  except: refs.pipe(z.array(activationRef)).optional().meta({ type: 'string', description: 'Refs, divided by commas' }),
   maxTools: count.optional(),
   maxTokens: count.optional(),
 })

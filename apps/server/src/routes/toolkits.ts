@@ -1,7 +1,8 @@
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { toolkitView as libraryView, listedToolkit, parse } from '@loadout/core/schema'
 import type { HostServices, StoredToolkit } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { changedAt, etagOf, ifMatch } from '../http/etag.ts'
 import { assertOperator } from '../http/middleware.ts'
@@ -10,7 +11,7 @@ import { problemResponses } from '../http/problem.ts'
 import { withWarnings } from '../http/with-warnings.ts'
 import { switchTools } from './tool-switches.ts'
 
-export const toolkit = libraryView.extend({}).openapi('Toolkit')
+export const toolkit = libraryView.extend({}).meta({ id: 'Toolkit' })
 
 const listed = named(listedToolkit, 'ListedToolkit')
 
@@ -18,7 +19,8 @@ const SPELLINGS =
   'A server record: `{ name, command, args?, env?, cwd?, hosts? }`, `{ name, template, values? }`, `{ name, url, headers?, auth? }` or `{ name, tools }`; every spelling of the transport is read.'
 
 /** The library parses all spellings of a record; the schema only requires an object. */
-const toolkitBody = z.record(z.string(), z.unknown()).openapi('ToolkitInput', {
+const toolkitBody = z.record(z.string(), z.unknown()).meta({
+  id: 'ToolkitInput',
   description: SPELLINGS,
   example: { name: 'filesystem', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] },
 })
@@ -31,7 +33,7 @@ const list = createRoute({
   summary: "List the caller's toolkits, their own and the global ones",
   request: {
     query: z.object({
-      include: z.enum(['schemas']).optional().openapi({
+      include: z.enum(['schemas']).optional().meta({
         description:
           '`schemas`: tools have their schemas and whole descriptions. `GET /api/mcp/{id}` has those of one toolkit.',
       }),
@@ -80,7 +82,7 @@ const introspect = createRoute({
       reconnect: z
         .enum(['true', 'false'])
         .default('true')
-        .openapi({ description: '`false`: the connection that is there is asked, and nothing is closed' }),
+        .meta({ description: '`false`: the connection that is there is asked, and nothing is closed' }),
     }),
   },
   responses: { 200: json(toolkit, 'As it is now'), ...problemResponses },
@@ -99,10 +101,10 @@ const accept = createRoute({
 
 const serverOutput = z
   .object({
-    running: z.boolean().openapi({ description: 'Whether what printed it is still connected' }),
+    running: z.boolean().meta({ description: 'Whether what printed it is still connected' }),
     items: z.array(
       z.object({
-        source: z.enum(['stderr', 'log']).openapi({ description: 'Printed, or logged by `notifications/message`' }),
+        source: z.enum(['stderr', 'log']).meta({ description: 'Printed, or logged by `notifications/message`' }),
         text: z.string(),
         at: z.iso.datetime().optional(),
         level: z.string().optional(),
@@ -110,7 +112,7 @@ const serverOutput = z
       }),
     ),
   })
-  .openapi('ServerOutput')
+  .meta({ id: 'ServerOutput' })
 const output = createRoute({
   method: 'get',
   path: '/mcp/{id}/output',

@@ -1,7 +1,8 @@
 /** Tool search, as a model uses it, and explanations of tool availability. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { reason as reasonSchema, tier } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { idText, json, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -18,7 +19,7 @@ const found = z
     score: z.number(),
     reasons: z.array(z.string()),
   })
-  .openapi('FoundTool')
+  .meta({ id: 'FoundTool' })
 
 const search = createRoute({
   method: 'get',
@@ -26,7 +27,7 @@ const search = createRoute({
   summary: 'Search the tools that the caller, or one of their threads, carries',
   request: {
     query: z.object({
-      q: z.string().max(100_000).openapi({ description: 'What is wanted, in words; for `regex` a pattern' }),
+      q: z.string().max(100_000).meta({ description: 'What is wanted, in words; for `regex` a pattern' }),
       strategy: z.enum(['hybrid', 'bm25', 'semantic', 'regex']).optional(),
       limit: z.coerce.number().int().min(1).max(100).default(10),
       threadId: idText.optional(),
@@ -36,7 +37,7 @@ const search = createRoute({
     200: json(
       z.object({
         items: z.array(found),
-        tools: z.array(found).openapi({ description: 'The same as `items`' }),
+        tools: z.array(found).meta({ description: 'The same as `items`' }),
         strategy: z.string(),
         warnings: z.array(z.string()),
       }),
@@ -59,13 +60,13 @@ const explain = createRoute({
               ref: z.string(),
               modelName: z.string(),
               tier,
-              tokens: z.number().openapi({ description: "About what its definition costs in a model's context" }),
+              tokens: z.number().meta({ description: "About what its definition costs in a model's context" }),
               included: z.boolean(),
               reasons: z.array(named(reasonSchema, 'Reason')),
             }),
           ),
         })
-        .openapi('ToolExplanation'),
+        .meta({ id: 'ToolExplanation' }),
       'All of them',
     ),
     ...problemResponses,
@@ -81,14 +82,14 @@ const declaration = createRoute({
     200: json(
       z
         .object({
-          text: z.string().openapi({ description: 'What `describe` tells in a program' }),
-          name: z.string().openapi({ description: 'How a program names it', example: 'everything["get-sum"]' }),
+          text: z.string().meta({ description: 'What `describe` tells in a program' }),
+          name: z.string().meta({ description: 'How a program names it', example: 'everything["get-sum"]' }),
           uncallable: z
             .string()
             .optional()
-            .openapi({ description: 'Why no program of the caller can call it, where none can' }),
+            .meta({ description: 'Why no program of the caller can call it, where none can' }),
         })
-        .openapi('ToolDeclaration'),
+        .meta({ id: 'ToolDeclaration' }),
       'It',
     ),
     ...problemResponses,

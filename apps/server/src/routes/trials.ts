@@ -1,7 +1,8 @@
 /** Test run of one tool of an unsaved custom toolkit, under the same rules as every call. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import type { HostServices, Trial } from '@loadout/core/services'
+import { z } from 'zod'
 import { block } from '../http/call-responses.ts'
 import type { Env } from '../http/env.ts'
 import { idText, json, jsonBodyOf } from '../http/openapi.ts'
@@ -12,7 +13,7 @@ const trial = z
     callId: z.string(),
     status: z
       .enum(['ok', 'tool-error', 'approval-needed', 'denied', 'limited', 'sign-in-needed', 'failed'])
-      .openapi({ description: 'approval-needed: whoever calls it would be asked first, and nothing was run' }),
+      .meta({ description: 'approval-needed: whoever calls it would be asked first, and nothing was run' }),
     content: z.array(block).optional(),
     structuredContent: z.unknown().optional(),
     resultHandle: z.string().optional(),
@@ -28,7 +29,7 @@ const trial = z
     durationMs: z.number(),
     warnings: z.array(z.string()),
   })
-  .openapi('Trial')
+  .meta({ id: 'Trial' })
 
 const tryTool = createRoute({
   method: 'post',
@@ -45,10 +46,10 @@ const tryTool = createRoute({
           threadId: idText.optional(),
           uscoId: idText
             .optional()
-            .openapi({ description: 'The config that is being changed: its stored secrets are used' }),
-          allow: z.boolean().default(false).openapi({ description: 'Allow this one call, where you would be asked' }),
+            .meta({ description: 'The config that is being changed: its stored secrets are used' }),
+          allow: z.boolean().default(false).meta({ description: 'Allow this one call, where you would be asked' }),
         })
-        .openapi('TrialInput'),
+        .meta({ id: 'TrialInput' }),
     ),
   },
   responses: { 200: json(trial, 'What came of it'), ...problemResponses },

@@ -1,9 +1,10 @@
 /** Workflow routes: versions, validation, preflight check and runs. Workflows of other users give 404. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError, type RunView } from '@loadout/core'
 import { policyRules, runView, workflowView } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
 import type { Context } from 'hono'
+import { z } from 'zod'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses, toProblem } from '../http/problem.ts'
@@ -14,7 +15,7 @@ const workflowResponses = { 200: json(workflow, 'The workflow'), ...problemRespo
 /** The library parses the definition and reports all problems at once. */
 const definition = z
   .record(z.string(), z.unknown())
-  .openapi('WorkflowDefinition', { description: 'As `definition` of a Workflow: name, input, nodes, output' })
+  .meta({ id: 'WorkflowDefinition', description: 'As `definition` of a Workflow: name, input, nodes, output' })
 
 const list = createRoute({
   method: 'get',
@@ -55,7 +56,7 @@ const show = createRoute({
   request: { params: idParam, query: z.object({ version: z.coerce.number().int().min(1).optional() }) },
   responses: workflowResponses,
 })
-const baseVersion = z.coerce.number().int().min(1).optional().openapi({
+const baseVersion = z.coerce.number().int().min(1).optional().meta({
   description: 'The version that yours began with; 409 where another was saved since. Without it none is looked for',
 })
 const update = createRoute({
@@ -82,10 +83,10 @@ const versions = createRoute({
 const inlineServers = z
   .record(z.string(), z.unknown())
   .optional()
-  .openapi({ description: 'Toolkits of this run alone, by name, in any spelling; at most 16 serve' })
+  .meta({ description: 'Toolkits of this run alone, by name, in any spelling; at most 16 serve' })
 const checkBody = z
   .strictObject({ threadId: idText.optional(), mcpServers: inlineServers })
-  .openapi('CheckScope', { description: 'As the run would be started' })
+  .meta({ id: 'CheckScope', description: 'As the run would be started' })
 const check = createRoute({
   method: 'post',
   path: '/workflows/{id}/check',
@@ -107,9 +108,9 @@ const check = createRoute({
             }),
           ),
           warnings: z.array(z.string()),
-          unseen: z.array(z.string()).openapi({ description: 'Toolkits that nobody looked at yet' }),
+          unseen: z.array(z.string()).meta({ description: 'Toolkits that nobody looked at yet' }),
         })
-        .openapi('Preflight'),
+        .meta({ id: 'Preflight' }),
       'Every problem by name',
     ),
     ...problemResponses,
@@ -119,9 +120,9 @@ const check = createRoute({
 const workflowReference = {
   workflowId: idText.optional(),
   workflowVersionId: idText.optional(),
-  definition: definition.optional().openapi({ description: 'One that is not stored' }),
+  definition: definition.optional().meta({ description: 'One that is not stored' }),
 }
-const wait = z.boolean().default(true).openapi({ description: 'Until it is over, or waits for a person' })
+const wait = z.boolean().default(true).meta({ description: 'Until it is over, or waits for a person' })
 const invokeBody = z
   .strictObject({
     ...workflowReference,
@@ -130,7 +131,7 @@ const invokeBody = z
     threadId: idText.optional(),
     rules: named(policyRules, 'PolicyRules')
       .optional()
-      .openapi({ description: 'Rules of this run alone; they only tighten' }),
+      .meta({ description: 'Rules of this run alone; they only tighten' }),
     wait,
   })
   .refine(
@@ -145,11 +146,11 @@ const invoked = runView
     failedToolkits: z.array(z.object({ id: z.string(), reason: z.string() }).loose()),
     droppedToolkits: z.array(z.string()),
     usage: z.record(z.string(), z.unknown()),
-    approvals: z.array(z.string()).openapi({ description: 'What it waits for' }),
+    approvals: z.array(z.string()).meta({ description: 'What it waits for' }),
   })
-  .openapi('Invocation')
+  .meta({ id: 'Invocation' })
 const onceOnly = z.object({
-  'idempotency-key': z.string().min(1).max(255).optional().openapi({ description: 'The same key is the same run' }),
+  'idempotency-key': z.string().min(1).max(255).optional().meta({ description: 'The same key is the same run' }),
 })
 const invoke = createRoute({
   method: 'post',

@@ -1,9 +1,10 @@
 /** Typed API client, its errors, and shared queries. */
-import type { AppType } from '@loadout/server'
+import type { AppType } from '@loadout/server/api'
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { type ClientResponse, hc, type InferRequestType, type InferResponseType } from 'hono/client'
+import { BASE_PATH } from './base-path.ts'
 
-export const client = hc<AppType>('/')
+export const client = hc<AppType>(`${BASE_PATH}/`)
 
 /** A listed toolkit, whose tools may have no schemas. */
 export type Toolkit = InferResponseType<typeof client.api.mcp.$get, 200>['toolkits'][number]

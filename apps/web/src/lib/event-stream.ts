@@ -3,6 +3,8 @@
  * the stream and broadcasts it; when it closes, another tab takes over. Without Web Locks (insecure origin) every tab
  * has its own stream.
  */
+import { BASE_PATH } from './base-path.ts'
+
 export type StreamEvent =
   | { what: 'event'; type: string; data: string }
   /** `gap`: earlier events may be lost. */
@@ -80,7 +82,7 @@ function readStream({ types, tell }: Reading): () => void {
   let source = open()
 
   function open(): EventSource {
-    const opened = new EventSource('/api/events')
+    const opened = new EventSource(`${BASE_PATH}/api/events`)
     opened.addEventListener('ready', () => {
       tell({ what: 'ready', gap })
       gap = false

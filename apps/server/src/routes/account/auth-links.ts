@@ -1,7 +1,8 @@
 /** Routes of one-time links (setup, invitation, password reset) and of OIDC sign-in. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import type { Context } from 'hono'
+import { z } from 'zod'
 import { clientInfo } from '../../auth/client-address.ts'
 import { isLocalPath } from '../../auth/input-limits.ts'
 import type { Env } from '../../http/env.ts'
@@ -23,7 +24,7 @@ const link = z
     email: z.string().optional(),
     name: z.string().optional(),
   })
-  .openapi('SignInLink')
+  .meta({ id: 'SignInLink' })
 
 const look = createRoute({
   method: 'post',
@@ -99,7 +100,7 @@ export function authLinkRoutes(deps: AuthDeps) {
       return c.json(welcome(c, await signInOf(deps).redeem(clientInfo(c, proxies), input)), 200)
     })
     .openapi(startOidc, async (c) => {
-      const returnTo = c.req.valid('query').returnTo ?? '/'
+      const returnTo = c.req.valid('query').returnTo ?? `${c.get('basePath')}/`
       const started = oidcOf(deps).start(clientInfo(c, proxies), returnTo)
       const { url, cookies } = await started.catch((error) => backToSignIn(c, error))
       return redirectTo(c, url, cookies)
@@ -123,7 +124,7 @@ function oidcOf(deps: AuthDeps) {
 /** A browser is redirected to the sign-in page with the problem code. */
 function backToSignIn(c: Context<Env>, error: unknown): { url: string; cookies: string[] } {
   if (!HostError.is(error) || !c.req.header('accept')?.includes('text/html')) throw error
-  return { url: `/sign-in?problem=${error.code}`, cookies: [] }
+  return { url: `${c.get('basePath')}/sign-in?problem=${error.code}`, cookies: [] }
 }
 
 function redirectTo(c: Context<Env>, to: string, cookies: string[]) {

@@ -2,10 +2,11 @@
  * Session routes: current user, sign-in and sign-out. They work without a session and check for one where needed. With
  * a custom `authenticate` only `GET /auth/session` has a result.
  */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { parse, principal, type UserRow } from '@loadout/core/schema'
 import type { Context } from 'hono'
+import { z } from 'zod'
 import { assertSameOrigin } from '../../auth/authenticate.ts'
 import { clientInfo } from '../../auth/client-address.ts'
 import { PASSWORD_LENGTH } from '../../auth/input-limits.ts'
@@ -27,17 +28,17 @@ export interface AuthDeps {
 
 const signedInUser = z
   .object({ id: z.string(), name: z.string(), email: z.string().nullable(), operator: z.boolean() })
-  .openapi('SignedInUser')
+  .meta({ id: 'SignedInUser' })
 const state = z
   .object({
     mode: z.enum(['local', 'multi-user']),
     user: signedInUser.nullable(),
     methods: z.object({ password: z.boolean(), oidc: z.object({ name: z.string() }).optional() }),
-    setupNeeded: z.boolean().openapi({ description: 'Whether nobody operates the server yet' }),
-    expiresAt: z.iso.datetime().optional().openapi({ description: 'When the session ends, if nobody uses it' }),
+    setupNeeded: z.boolean().meta({ description: 'Whether nobody operates the server yet' }),
+    expiresAt: z.iso.datetime().optional().meta({ description: 'When the session ends, if nobody uses it' }),
   })
-  .openapi('SessionState')
-export const entered = z.object({ user: signedInUser }).openapi('Entered')
+  .meta({ id: 'SessionState' })
+export const entered = z.object({ user: signedInUser }).meta({ id: 'Entered' })
 export const email = z.email().max(320)
 export const newPassword = z
   .string()
@@ -54,7 +55,7 @@ const session = z
     address: z.string().nullable(),
     userAgent: z.string().nullable(),
   })
-  .openapi('Session')
+  .meta({ id: 'Session' })
 
 const show = createRoute({
   method: 'get',

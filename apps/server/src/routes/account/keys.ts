@@ -1,5 +1,6 @@
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { type ApiKeyRow, apiKeyInput, apiKeyView } from '@loadout/core/schema'
+import { z } from 'zod'
 import type { ApiKeys } from '../../auth/api-keys.ts'
 import type { Env } from '../../http/env.ts'
 import { idParam, named } from '../../http/openapi.ts'
@@ -7,8 +8,8 @@ import { problemResponses } from '../../http/problem.ts'
 
 const key = named(apiKeyView, 'ApiKey')
 const newKey = apiKeyView
-  .extend({ key: z.string().openapi({ description: 'The key itself, shown this once' }) })
-  .openapi('NewApiKey')
+  .extend({ key: z.string().meta({ description: 'The key itself, shown this once' }) })
+  .meta({ id: 'NewApiKey' })
 
 const list = createRoute({
   method: 'get',

@@ -4,12 +4,13 @@
  * must be that user: by session, by the cookie of the browser that started, or by confirming a form with a token that
  * only that browser has. This prevents login CSRF: nobody can be led to sign in for another user.
  */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import type { HostServices } from '@loadout/core/services'
 import type { Context, Next } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { z } from 'zod'
 import { CLOSE_SCRIPT, confirmPage, failedPage, PAGE_STYLE, signedInPage } from '../../auth/oauth-pages.ts'
 import type { UserAdmin } from '../../auth/user-admin.ts'
 import type { Env } from '../../http/env.ts'
@@ -19,17 +20,16 @@ import { problemResponses } from '../../http/problem.ts'
 
 const COOKIE = 'loadout-sign-in'
 const CONFIRM_COOKIE = 'loadout-confirm'
-const COOKIE_PATH = '/api/oauth'
 const COOKIE_SECONDS = 600
 const FORM_BYTES = 64 * 1024
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-const toolkitBody = jsonBodyOf(z.strictObject({ toolkit: idText.openapi({ description: 'Its id' }) }))
+const toolkitBody = jsonBodyOf(z.strictObject({ toolkit: idText.meta({ description: 'Its id' }) }))
 
 const link = z.object({
   url: z.string(),
   expiresAt: z.string(),
-  sameMachine: z.boolean().openapi({ description: 'Whether it can be finished only on the machine of the server' }),
+  sameMachine: z.boolean().meta({ description: 'Whether it can be finished only on the machine of the server' }),
 })
 const start = createRoute({
   method: 'post',
@@ -102,7 +102,7 @@ export function oauthPages(host: HostServices, authenticate: Authenticate, peopl
   const finish = async (c: Context<Env>, params: z.infer<typeof returned>, userId: string | undefined) => {
     const { name } = await host.signIns.whose(params.state)
     const { toolkit } = await host.signIns.finish(params, userId === undefined ? undefined : { userId })
-    return c.html(signedInPage({ name, toolkit }), 200)
+    return c.html(signedInPage({ name, toolkit, basePath: c.get('basePath') }), 200)
   }
   pages.get('/oauth/page.css', (c) => c.body(PAGE_STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }))
   pages.get('/oauth/close.js', (c) => c.body(CLOSE_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }))
@@ -122,7 +122,8 @@ export function oauthPages(host: HostServices, authenticate: Authenticate, peopl
           confirmPage({
             account: (await people?.find(userId)) ?? { userId },
             name,
-            action: `${COOKIE_PATH}/confirm`,
+            action: `${cookiePath(c)}/confirm`,
+            basePath: c.get('basePath'),
             fields: { ...params, word: confirmToken },
           }),
           200,
@@ -140,7 +141,7 @@ export function oauthPages(host: HostServices, authenticate: Authenticate, peopl
       const { word: confirmToken, ...params } = c.req.valid('form')
       try {
         if (getCookie(c, CONFIRM_COOKIE) !== confirmToken) throw new HostError('sign-in-link-invalid')
-        deleteCookie(c, CONFIRM_COOKIE, { path: COOKIE_PATH })
+        deleteCookie(c, CONFIRM_COOKIE, { path: cookiePath(c) })
         return await finish(c, params, await principalOf(c, authenticate))
       } catch (thrown) {
         return refuse(c, thrown)
@@ -167,7 +168,7 @@ function invalidLink(c: Context) {
 
 function refuse(c: Context, thrown: unknown) {
   noStore(c)
-  return c.html(failedPage(HostError.from(thrown)), 400)
+  return c.html(failedPage(HostError.from(thrown), c.get('basePath')), 400)
 }
 
 /** URLs with authorization codes must not be cached or sent as referrer. */
@@ -176,10 +177,12 @@ function noStore(c: Context): void {
   c.header('cache-control', 'no-store')
 }
 
+const cookiePath = (c: Context<Env>) => `${c.get('basePath')}/api/oauth`
+
 function remember(c: Context<Env>, cookie: { name: string; value: string; sameSite: 'Lax' | 'Strict' }): void {
   const secure = new URL(c.req.url).protocol === 'https:' || c.req.header('x-forwarded-proto') === 'https'
   const { name, value, sameSite } = cookie
-  setCookie(c, name, value, { path: COOKIE_PATH, maxAge: COOKIE_SECONDS, httpOnly: true, sameSite, secure })
+  setCookie(c, name, value, { path: cookiePath(c), maxAge: COOKIE_SECONDS, httpOnly: true, sameSite, secure })
 }
 
 const newConfirmToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')

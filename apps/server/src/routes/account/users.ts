@@ -1,5 +1,6 @@
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { SignIn } from '../../auth/sign-in.ts'
 import type { UserWithMethods } from '../../auth/user-admin.ts'
 import type { Env } from '../../http/env.ts'
@@ -11,10 +12,10 @@ import { personName } from './auth-links.ts'
 
 const removed = z
   .object({
-    rows: z.number().openapi({ description: 'Rows that are gone, beside what went with them' }),
-    lines: z.number().openapi({ description: 'Lines of the log that lost their person' }),
+    rows: z.number().meta({ description: 'Rows that are gone, beside what went with them' }),
+    lines: z.number().meta({ description: 'Lines of the log that lost their person' }),
   })
-  .openapi('RemovedUser')
+  .meta({ id: 'RemovedUser' })
 const user = z
   .object({
     id: z.string(),
@@ -26,12 +27,12 @@ const user = z
     lastSignInAt: z.iso.datetime().nullable(),
     methods: z
       .array(z.enum(['password', 'oidc']))
-      .openapi({ description: 'Empty where somebody invited has not come yet' }),
+      .meta({ description: 'Empty where somebody invited has not come yet' }),
   })
-  .openapi('User')
+  .meta({ id: 'User' })
 const link = z
-  .object({ url: z.string().openapi({ description: 'For the user alone; good once' }), expiresAt: z.iso.datetime() })
-  .openapi('UserLink')
+  .object({ url: z.string().meta({ description: 'For the user alone; good once' }), expiresAt: z.iso.datetime() })
+  .meta({ id: 'UserLink' })
 
 const list = createRoute({
   method: 'get',

@@ -1,9 +1,10 @@
 /** App routes, for operators only. Toolkits from files or code are read-only here too. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { appConfig, appConfigPatch, type OfferedTemplate, toolkitView } from '@loadout/core/schema'
 import { APP_OWNER, type HostServices, type StoredToolkit } from '@loadout/core/services'
 import type { Context, MiddlewareHandler } from 'hono'
+import { z } from 'zod'
 import type { Env } from '../../http/env.ts'
 import { changedAt, etagOf, ifMatch } from '../../http/etag.ts'
 import { assertOperator } from '../../http/middleware.ts'
@@ -11,10 +12,10 @@ import { idParam, json, jsonBodyOf, named } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'
 import { withWarnings } from '../../http/with-warnings.ts'
 
-const toolkit = toolkitView.extend({ source: z.string().optional() }).openapi('AppToolkit')
+const toolkit = toolkitView.extend({ source: z.string().optional() }).meta({ id: 'AppToolkit' })
 const problem = z
   .object({ source: z.string(), entry: z.string().optional(), line: z.number().optional(), message: z.string() })
-  .openapi('SourceProblem')
+  .meta({ id: 'SourceProblem' })
 const record = z.record(z.string(), z.unknown())
 
 const list = createRoute({
@@ -25,7 +26,7 @@ const list = createRoute({
     200: json(
       z.object({
         items: z.array(toolkit),
-        toolkits: z.array(toolkit).openapi({ description: 'The same as `items`' }),
+        toolkits: z.array(toolkit).meta({ description: 'The same as `items`' }),
         problems: z.array(problem),
       }),
       'All of them',
@@ -81,26 +82,23 @@ const changeConfig = createRoute({
 const startSettings = z
   .object({
     mode: z.enum(['local', 'multi-user']).optional(),
-    storage: z.string().openapi({ description: 'What keeps the data' }),
+    storage: z.string().meta({ description: 'What keeps the data' }),
     stdio: z
       .enum(['off', 'templates', 'sandbox', 'on'])
       .optional()
-      .openapi({ description: 'Which commands users may bring: none, prepared ones, any in a sandbox, any' }),
+      .meta({ description: 'Which commands users may bring: none, prepared ones, any in a sandbox, any' }),
     templates: z.array(z.object({ id: z.string(), command: z.string(), args: z.array(z.string()) })),
-    privateNetwork: z
-      .boolean()
-      .optional()
-      .openapi({ description: 'Whether servers in the private network are reached' }),
-    privateHosts: z.array(z.string()).openapi({ description: 'Reached although they are private' }),
-    programs: z.string().optional().openapi({ description: 'What is around programs; `off` runs none' }),
-    approvalMs: z.number().optional().openapi({ description: 'How long a question to a user stays open' }),
-    model: z.string().optional().openapi({ description: 'The model where none is named' }),
-    models: z.array(z.string()).openapi({ description: 'What the keys of the app are for beside it, with globs' }),
+    privateNetwork: z.boolean().optional().meta({ description: 'Whether servers in the private network are reached' }),
+    privateHosts: z.array(z.string()).meta({ description: 'Reached although they are private' }),
+    programs: z.string().optional().meta({ description: 'What is around programs; `off` runs none' }),
+    approvalMs: z.number().optional().meta({ description: 'How long a question to a user stays open' }),
+    model: z.string().optional().meta({ description: 'The model where none is named' }),
+    models: z.array(z.string()).meta({ description: 'What the keys of the app are for beside it, with globs' }),
     ceiling: z
       .object({ maxSteps: z.number().optional(), budget: z.number().optional() })
-      .openapi({ description: 'What one answer may take; what operators store can only tighten it' }),
+      .meta({ description: 'What one answer may take; what operators store can only tighten it' }),
   })
-  .openapi('StartSettings')
+  .meta({ id: 'StartSettings' })
 export type StartSettings = Partial<Omit<z.infer<typeof startSettings>, 'storage'>> & {
   /** Templates as users see them. */
   offered?: readonly OfferedTemplate[] | undefined

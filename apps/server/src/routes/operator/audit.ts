@@ -1,7 +1,8 @@
 /** Audit log routes: own entries, or all entries for operators, as pages or as a streamed file. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { auditView, type Principal } from '@loadout/core/schema'
 import type { AuditFilter, AuditReader, HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idText, json, named } from '../../http/openapi.ts'
@@ -17,12 +18,12 @@ const query = z.object({
   outcome: idText.optional(),
   threadId: idText.optional(),
   callId: idText.optional(),
-  caller: z.enum(['direct', 'code', 'workflow']).optional().openapi({ description: 'Who asked for a call' }),
-  decision: z.enum(['allow', 'ask', 'deny']).optional().openapi({ description: 'What was decided about it' }),
-  from: time.optional().openapi({ type: 'string', format: 'date-time' }),
-  to: time.optional().openapi({ type: 'string', format: 'date-time' }),
-  userId: idText.optional().openapi({ description: 'Lines of this user; for operators' }),
-  all: z.enum(['true', 'false']).default('false').openapi({ description: 'Lines of everyone; for operators' }),
+  caller: z.enum(['direct', 'code', 'workflow']).optional().meta({ description: 'Who asked for a call' }),
+  decision: z.enum(['allow', 'ask', 'deny']).optional().meta({ description: 'What was decided about it' }),
+  from: time.optional().meta({ type: 'string', format: 'date-time' }),
+  to: time.optional().meta({ type: 'string', format: 'date-time' }),
+  userId: idText.optional().meta({ description: 'Lines of this user; for operators' }),
+  all: z.enum(['true', 'false']).default('false').meta({ description: 'Lines of everyone; for operators' }),
   format: z.enum(['json', 'csv', 'jsonl']).default('json'),
   cursor: idText.optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
@@ -48,11 +49,11 @@ const list = createRoute({
 const verdict = z
   .object({
     ok: z.boolean(),
-    rows: z.number().openapi({ description: 'How many lines were looked at' }),
-    auditId: z.string().optional().openapi({ description: 'Where it is broken' }),
+    rows: z.number().meta({ description: 'How many lines were looked at' }),
+    auditId: z.string().optional().meta({ description: 'Where it is broken' }),
     reason: z.string().optional(),
   })
-  .openapi('AuditVerdict')
+  .meta({ id: 'AuditVerdict' })
 const verify = createRoute({
   method: 'get',
   path: '/app/audit/verify',
@@ -62,9 +63,9 @@ const verify = createRoute({
 
 const measured = {
   calls: z.number(),
-  errors: z.number().openapi({ description: 'Failed, or answered with an error' }),
-  refused: z.number().openapi({ description: 'Denied, limited or without a sign-in: no server saw them' }),
-  p50: z.number().optional().openapi({ description: 'Milliseconds' }),
+  errors: z.number().meta({ description: 'Failed, or answered with an error' }),
+  refused: z.number().meta({ description: 'Denied, limited or without a sign-in: no server saw them' }),
+  p50: z.number().optional().meta({ description: 'Milliseconds' }),
   p95: z.number().optional(),
 }
 const history = z
@@ -73,10 +74,10 @@ const history = z
     bucketMs: z.number(),
     total: z.object({ ...measured, resultBytes: z.number() }),
     buckets: z.array(z.object({ at: z.string(), ...measured, resultBytes: z.number() })),
-    tools: z.array(z.object({ ref: z.string(), ...measured })).openapi({ description: 'Those called most' }),
-    complete: z.boolean().openapi({ description: 'Whether all lines of the time were looked at; else the newest' }),
+    tools: z.array(z.object({ ref: z.string(), ...measured })).meta({ description: 'Those called most' }),
+    complete: z.boolean().meta({ description: 'Whether all lines of the time were looked at; else the newest' }),
   })
-  .openapi('UsageHistory')
+  .meta({ id: 'UsageHistory' })
 const showHistory = createRoute({
   method: 'get',
   path: '/usage/history',
@@ -84,7 +85,7 @@ const showHistory = createRoute({
   request: {
     query: z.object({
       range: z.enum(RANGES).default('24h'),
-      ref: idText.optional().openapi({ description: 'Of one tool' }),
+      ref: idText.optional().meta({ description: 'Of one tool' }),
     }),
   },
   responses: { 200: json(history, 'Counted'), ...problemResponses },

@@ -1,6 +1,7 @@
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { problemResponses } from '../../http/problem.ts'
@@ -12,7 +13,7 @@ const backup = createRoute({
   responses: {
     200: {
       description: 'A compressed archive',
-      content: { 'application/gzip': { schema: z.string().openapi({ format: 'binary' }) } },
+      content: { 'application/gzip': { schema: z.string().meta({ format: 'binary' }) } },
     },
     ...problemResponses,
   },

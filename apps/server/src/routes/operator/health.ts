@@ -1,12 +1,13 @@
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../../http/env.ts'
 import { problemResponses } from '../../http/problem.ts'
 
 const READY_WITHIN_MS = 2000
 
-const alive = z.object({ status: z.literal('ok'), version: z.string() }).openapi('Health')
+const alive = z.object({ status: z.literal('ok'), version: z.string() }).meta({ id: 'Health' })
 const answer = { 200: { description: 'Yes', content: { 'application/json': { schema: alive } } }, ...problemResponses }
 
 export function healthRoutes(host: HostServices, version: string) {

@@ -1,29 +1,30 @@
 /** Model routes: available models and write-only keys, of a user or, for operators, of the app. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { MODEL_PROVIDERS, type ModelProvider, type Models } from '@loadout/core/agents/models'
 import { APP_OWNER, type HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idText, json, jsonBodyOf } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'
 
-const provider = z.object({ provider: idText.openapi({ description: MODEL_PROVIDERS.join(', ') }) })
+const provider = z.object({ provider: idText.meta({ description: MODEL_PROVIDERS.join(', ') }) })
 const models = z
   .object({
-    model: z.string().optional().openapi({ description: 'The one where none is named' }),
+    model: z.string().optional().meta({ description: 'The one where none is named' }),
     providers: z.array(
       z.object({
         provider: z.enum(MODEL_PROVIDERS),
         key: z.enum(['user', 'app', 'none']),
-        models: z.array(z.string()).openapi({
+        models: z.array(z.string()).meta({
           description:
             'What you may ask: names and globs. With your own key all, with the app’s what the operator lists',
         }),
       }),
     ),
   })
-  .openapi('Models')
+  .meta({ id: 'Models' })
 const key = jsonBodyOf(z.strictObject({ key: z.string().min(1).max(4096) }))
 const done = { 204: { description: 'Done' }, ...problemResponses }
 

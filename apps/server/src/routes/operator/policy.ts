@@ -1,7 +1,8 @@
 /** Policy routes: approvals, grants, rules, decisions and usage. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { approvalAnswer, approvalStatus, approvalView, policyRules, tier } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../../http/openapi.ts'
@@ -16,9 +17,9 @@ const grant = z
     decision: z.enum(['allow', 'deny']),
     threadId: z.string().optional(),
     createdAt: z.string(),
-    void: z.literal(true).optional().openapi({ description: 'What it was given for changed: it allows nothing' }),
+    void: z.literal(true).optional().meta({ description: 'What it was given for changed: it allows nothing' }),
   })
-  .openapi('Grant')
+  .meta({ id: 'Grant' })
 const rules = z.object({ rules: named(policyRules, 'PolicyRules') })
 const rulesInput = z.strictObject({ rules: z.array(z.record(z.string(), z.unknown())).max(1000) })
 
@@ -64,7 +65,9 @@ const addGrant = createRoute({
   summary: 'Remember an answer for a tool before it is asked for; refused where answers may not be remembered',
   request: {
     body: jsonBodyOf(
-      z.strictObject({ ref: z.string().min(1).max(400), decision: z.enum(['allow', 'deny']) }).openapi('GrantInput'),
+      z
+        .strictObject({ ref: z.string().min(1).max(400), decision: z.enum(['allow', 'deny']) })
+        .meta({ id: 'GrantInput' }),
     ),
   },
   responses: { 201: json(grant, 'It'), ...problemResponses },
@@ -77,7 +80,7 @@ const revokeGrant = createRoute({
   responses: { 204: { description: 'Forgotten' }, ...problemResponses },
 })
 const appPolicy = rules.extend({
-  given: named(policyRules, 'PolicyRules').openapi({
+  given: named(policyRules, 'PolicyRules').meta({
     description: "Rules of the app's own code: tried first, read-only here",
   }),
 })
@@ -119,13 +122,13 @@ const decided = z.object({ decision: z.enum(['allow', 'ask', 'deny']), reason: z
 const toolDecision = decided
   .extend({
     ref: z.string(),
-    rule: z.string().optional().openapi({ description: 'The pattern of the rule that decides' }),
+    rule: z.string().optional().meta({ description: 'The pattern of the rule that decides' }),
     tier: tier.optional(),
     inherited: decided.extend({
-      allowRemember: z.boolean().openapi({ description: 'Whether an answer may be remembered' }),
+      allowRemember: z.boolean().meta({ description: 'Whether an answer may be remembered' }),
     }),
   })
-  .openapi('ToolDecision')
+  .meta({ id: 'ToolDecision' })
 const listDecisions = createRoute({
   method: 'get',
   path: '/policy/decisions',
@@ -139,7 +142,7 @@ const usage = createRoute({
   path: '/usage',
   summary: 'What the caller used of the limits',
   responses: {
-    200: json(z.object({ callsThisHour: counter, tokensToday: counter }).openapi('Usage'), 'It'),
+    200: json(z.object({ callsThisHour: counter, tokensToday: counter }).meta({ id: 'Usage' }), 'It'),
     ...problemResponses,
   },
 })

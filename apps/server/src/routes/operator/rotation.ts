@@ -1,5 +1,6 @@
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import type { HostServices } from '@loadout/core/services'
+import { z } from 'zod'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { json } from '../../http/openapi.ts'
@@ -7,10 +8,10 @@ import { problemResponses } from '../../http/problem.ts'
 
 const rotated = z
   .object({
-    rewrapped: z.number().int().openapi({ description: 'What is under the current key now, and was not before' }),
-    lost: z.number().int().openapi({ description: 'What no key of the ring opens: it must be entered again' }),
+    rewrapped: z.number().int().meta({ description: 'What is under the current key now, and was not before' }),
+    lost: z.number().int().meta({ description: 'What no key of the ring opens: it must be entered again' }),
   })
-  .openapi('Rotated')
+  .meta({ id: 'Rotated' })
 
 const rotate = createRoute({
   method: 'post',

@@ -1,8 +1,9 @@
 /**
  * Stdio policy for users. Templates show only their inputs; command, arguments and environment belong to the operator.
  */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { offeredTemplate } from '@loadout/core/schema'
+import { z } from 'zod'
 import type { Env } from '../../http/env.ts'
 import { json, named } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'
@@ -13,10 +14,10 @@ const rules = z
     policy: z
       .enum(['off', 'templates', 'sandbox', 'on'])
       .optional()
-      .openapi({ description: 'None, prepared ones, any in a sandbox, any; missing where the app itself decides' }),
+      .meta({ description: 'None, prepared ones, any in a sandbox, any; missing where the app itself decides' }),
     templates: z.array(named(offeredTemplate, 'StdioTemplate')),
   })
-  .openapi('StdioRules')
+  .meta({ id: 'StdioRules' })
 
 const show = createRoute({
   method: 'get',

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Activity, Download } from 'lucide-react'
 import { useState } from 'react'
+import { BASE_PATH } from '../../lib/base-path.ts'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { Empty } from '../../ui/data/empty.tsx'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
@@ -73,7 +74,7 @@ function Export({ search }: { search: ActivitySearch }) {
   const save = (format: 'csv' | 'jsonl') => {
     const query = new URLSearchParams({ ...auditQuery(search, new Date()), format })
     const link = document.createElement('a')
-    link.href = `/api/audit?${query}`
+    link.href = `${BASE_PATH}/api/audit?${query}`
     link.download = `audit.${format}`
     link.click()
   }

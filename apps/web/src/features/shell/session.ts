@@ -1,8 +1,10 @@
 /** Session of the current user. */
+
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { useEffect, useState } from 'react'
 import { answer, client } from '../../lib/api.ts'
+import { BASE_PATH } from '../../lib/base-path.ts'
 
 export type Session = InferResponseType<typeof client.api.auth.session.$get, 200>
 export type SignedIn = NonNullable<Session['user']>
@@ -29,7 +31,7 @@ export function useSameUser(): { gone: boolean } {
     if (!gone) return
     forgetHere()
     queryClient.clear()
-    window.location.replace('/connectors')
+    window.location.replace(`${BASE_PATH}/connectors`)
   }, [gone, queryClient])
   return { gone }
 }
@@ -53,7 +55,7 @@ export function useSignOutHere() {
     onSuccess: () => {
       forgetHere()
       queryClient.clear()
-      window.location.assign('/sign-in')
+      window.location.assign(`${BASE_PATH}/sign-in`)
     },
   })
 }

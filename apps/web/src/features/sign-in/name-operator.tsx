@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { answer, client, problemOf } from '../../lib/api.ts'
+import { BASE_PATH } from '../../lib/base-path.ts'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { EmailField, NameField } from './person-fields.tsx'
@@ -12,7 +13,7 @@ export function NameOperator({ token, provider }: { token: string; provider: str
   const [name, setName] = useState('')
   const setUp = useMutation({
     mutationFn: () => answer(client.api.auth.setup.$post({ json: { token, email: email.trim(), name: name.trim() } })),
-    onSuccess: () => window.location.assign(providerPath('/connectors')),
+    onSuccess: () => window.location.assign(providerPath(`${BASE_PATH}/connectors`)),
   })
   const errorAt = (path: string) =>
     setUp.error ? problemOf(setUp.error).errors?.find((problem) => problem.path === path)?.message : undefined

@@ -2,9 +2,11 @@
  * Redirects to the sign-in page without a session. If a session ends on an open page, a dialog signs in again without
  * losing input.
  */
+
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { BASE_PATH } from '../../lib/base-path.ts'
 import { Dialog, DialogContent, DialogHeader } from '../../ui/overlay/dialog.tsx'
 import { type SignedIn, sessionQuery } from '../shell/session.ts'
 import { SignInForm } from './sign-in-form.tsx'
@@ -48,7 +50,10 @@ function Ended({ was }: { was: SignedIn }) {
         <div ref={form} className="grid gap-4 overflow-y-auto p-4 sm:p-6">
           {/* The shell handles a sign-in as another user. */}
           <SignInForm email={was.email ?? undefined} onSignedIn={() => queryClient.invalidateQueries()} />
-          <a href="/sign-in" className="justify-self-center text-sm text-ink-muted underline underline-offset-2">
+          <a
+            href={`${BASE_PATH}/sign-in`}
+            className="justify-self-center text-sm text-ink-muted underline underline-offset-2"
+          >
             Leave the page, and what was not saved
           </a>
         </div>

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { answer, client, problemOf } from '../../lib/api.ts'
+import { BASE_PATH } from '../../lib/base-path.ts'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
@@ -52,7 +53,7 @@ function OrPassword(props: Pick<SignInFormProps, 'email' | 'onSignedIn'>) {
 }
 
 export function ProviderLink({ name, returnTo }: { name: string; returnTo: string | undefined }) {
-  const back = returnTo ?? `${window.location.pathname}${window.location.search}`
+  const back = returnTo === undefined ? currentPath() : `${BASE_PATH}${returnTo}`
   return (
     <a
       href={providerPath(back)}
@@ -63,7 +64,11 @@ export function ProviderLink({ name, returnTo }: { name: string; returnTo: strin
   )
 }
 
-export const providerPath = (returnTo: string) => `/api/auth/oidc/start?${new URLSearchParams({ returnTo })}`
+const currentPath = () => `${window.location.pathname}${window.location.search}`
+
+/** `returnTo` is a path of the server, with its base path. */
+export const providerPath = (returnTo: string) =>
+  `${BASE_PATH}/api/auth/oidc/start?${new URLSearchParams({ returnTo })}`
 
 interface PasswordFormProps extends Pick<SignInFormProps, 'email' | 'onSignedIn'> {
   /** Whether the form takes the focus, because the user opened it. */

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Navigate, useRouter } from '@tanstack/react-router'
+import { BASE_PATH } from '../../lib/base-path.ts'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { applyStoredTheme } from '../../lib/theme.ts'
 import { Notice } from '../../ui/data/notice.tsx'
@@ -18,7 +19,7 @@ export function SignInPage() {
   const enter = async () => {
     await applyStoredTheme(queryClient)
     await queryClient.invalidateQueries()
-    router.history.replace(returnTo)
+    router.history.replace(`${BASE_PATH}${returnTo}`)
   }
   if (session?.user) return <Navigate to={returnTo} replace />
   if (session?.setupNeeded) return <NobodyYet />

@@ -1,8 +1,7 @@
 import type { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
-import { migrate } from 'drizzle-orm/pglite/migrator'
 import { HostError } from '../../errors.ts'
-import { MIGRATION_CONFIG } from './migrations.ts'
+import { migrate } from './migrations.ts'
 import type { SqlConnection } from './sql-storage.ts'
 import type { Database } from './sql-transaction.ts'
 import { verifyTenancy } from './verify-tenancy.ts'
@@ -10,7 +9,7 @@ import { verifyTenancy } from './verify-tenancy.ts'
 /** Migrates the database and verifies tenant isolation. Closing the connection closes the engine. */
 export async function connectPglite(engine: PGlite): Promise<SqlConnection> {
   const db = drizzle(engine)
-  await migrate(db, MIGRATION_CONFIG)
+  await migrate(db)
   const problems = await verifyTenancy(db as unknown as Database)
   if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
   return {

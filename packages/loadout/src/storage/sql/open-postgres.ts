@@ -3,10 +3,9 @@
  */
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
-import { migrate } from 'drizzle-orm/node-postgres/migrator'
 import pg from 'pg'
 import { HostError } from '../../errors.ts'
-import { MIGRATION_CONFIG, MIGRATION_LOCK } from './migrations.ts'
+import { MIGRATION_LOCK, migrate } from './migrations.ts'
 import { createListener } from './postgres-listener.ts'
 import { fromConnecting, fromMigrating } from './sql-errors.ts'
 import type { SqlConnection } from './sql-storage.ts'
@@ -69,7 +68,7 @@ async function migrateOnce(config: pg.ClientConfig): Promise<void> {
   try {
     const db = drizzle(client)
     await db.execute(sql`select pg_advisory_lock(${MIGRATION_LOCK})`)
-    await migrate(db, MIGRATION_CONFIG)
+    await migrate(db)
     const problems = await verifyTenancy(db as unknown as Database)
     if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
   } catch (error) {

@@ -1,9 +1,11 @@
 /** Chat state of a thread. Stored messages replace the local ones whenever nothing streams. */
+
 import { useChat } from '@ai-sdk/react'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { DefaultChatTransport } from 'ai'
 import { useEffect, useMemo, useRef } from 'react'
 import { type Problem, ProblemError } from '../../../lib/api.ts'
+import { BASE_PATH } from '../../../lib/base-path.ts'
 import { messagesQuery } from '../queries.ts'
 import { type ChatMessage, chatMessages, messageText } from './chat-message.ts'
 import type { ChatOptions } from './chat-options.ts'
@@ -75,7 +77,7 @@ export function useThreadChat(threadId: string, options: ChatOptions) {
 
 const transportOf = (threadId: string, options: () => ChatOptions) =>
   new DefaultChatTransport<ChatMessage>({
-    api: `/api/threads/${encodeURIComponent(threadId)}/messages`,
+    api: `${BASE_PATH}/api/threads/${encodeURIComponent(threadId)}/messages`,
     prepareSendMessagesRequest: ({ messages, trigger, messageId }) => {
       // Sends only the new message, because the server has the history.
       return { body: { message: messageText(messages.at(-1) ?? { parts: [] }), trigger, messageId, ...options() } }

@@ -1,6 +1,8 @@
 /** Test run of a tool: arguments as form or JSON, and results, newest first. */
+
 import { Play, RotateCcw } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
+import { BASE_PATH } from '../../../lib/base-path.ts'
 import { CopyButton } from '../../../ui/data/copy-button.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { defaultsOf } from '../../schema-form/defaults-of.ts'
@@ -101,7 +103,13 @@ function TryActions({ located: { toolkit, tool }, value, onRun, onReset }: Actio
   const session = useSession()
   const withKey = session?.mode === 'multi-user'
   const curl = () =>
-    asCurl({ origin: window.location.origin, toolkit: toolkit.id, tool: tool.name, arguments: value, withKey })
+    asCurl({
+      origin: `${window.location.origin}${BASE_PATH}`,
+      toolkit: toolkit.id,
+      tool: tool.name,
+      arguments: value,
+      withKey,
+    })
   return (
     <div className="flex flex-wrap items-center gap-2">
       <Button variant="primary" onClick={onRun}>
