@@ -33,8 +33,12 @@ it('writes the phases of a server that starts while a command waits for it', asy
 it('writes nothing of other events, and no line twice', () => {
   const lines: string[] = []
   const tell = startLines((line) => lines.push(line))
-  const state = (fields: object) => `event: state-changed\ndata: ${JSON.stringify({ toolkit: 'kit', state: fields })}`
-  tell('event: catalog-changed\ndata: {}')
+  const state = (fields: object) => ({
+    id: undefined,
+    event: 'state-changed',
+    data: JSON.stringify({ toolkit: 'kit', state: fields }),
+  })
+  tell({ id: undefined, event: 'catalog-changed', data: '{}' })
   tell(state({ status: 'connecting' }))
   for (let i = 0; i < 2; i++) tell(state({ status: 'connecting', phase: 'probing' }))
   tell(state({ status: 'connected' }))

@@ -1,4 +1,5 @@
 /** Prints the start progress of servers while a command waits. */
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { Client } from './client.ts'
 
 /** Runs `work` and writes each new phase or output line of servers that start meanwhile. */
@@ -18,14 +19,14 @@ export async function followStarts<T>(
   }
 }
 
-async function read(reader: ReadableStreamDefaultReader<Uint8Array>, tell: (event: string) => void): Promise<void> {
+async function read(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  onEvent: (event: EventSourceMessage) => void,
+): Promise<void> {
   const decoder = new TextDecoder()
-  let rest = ''
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    const events = `${rest}${decoder.decode(chunk.value, { stream: true })}`.split('\n\n')
-    rest = events.pop() ?? ''
-    for (const event of events) tell(event)
-  }
+  const parser = createParser({ onEvent })
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+    parser.feed(decoder.decode(chunk.value, { stream: true }))
 }
 
 interface StateChanged {
@@ -33,14 +34,12 @@ interface StateChanged {
   state: { status: string; phase?: string; lastLine?: string }
 }
 
-/** Parses server-sent events into progress lines and skips repeated ones. */
-export function startLines(write: (line: string) => void): (event: string) => void {
+/** Converts state changes into progress lines and skips repeated ones. */
+export function startLines(write: (line: string) => void): (event: EventSourceMessage) => void {
   const last = new Map<string, string>()
-  return (event) => {
-    const fields = event.split('\n')
-    const data = fields.find((field) => field.startsWith('data:'))
-    if (data === undefined || !fields.includes('event: state-changed')) return
-    const { toolkit, state } = JSON.parse(data.slice('data:'.length)) as StateChanged
+  return ({ event, data }) => {
+    if (event !== 'state-changed') return
+    const { toolkit, state } = JSON.parse(data) as StateChanged
     if (state.status !== 'connecting' || state.phase === undefined) return
     const line = `${toolkit}: ${state.phase}${state.lastLine ? ` (${state.lastLine})` : ''}`
     if (last.get(toolkit) === line) return

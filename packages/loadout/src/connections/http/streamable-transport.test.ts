@@ -348,3 +348,8 @@ describe('a fast-path call', () => {
     expect(server.requests).toEqual([])
   })
 })
+
+it('the fast path fails a call whose event stream floods it with unknown fields', async () => {
+  const { came } = await call((_, response) => events(response).write('x\n'.repeat(60_000)), {}, true)
+  expect(came).toEqual(failed('protocol-error'))
+})

@@ -28,17 +28,22 @@ export function sendPrepared(prepared: Omit<HttpRequest, 'method' | 'payload' | 
       traffic,
       onBodyFailure,
     }
-    return startRequest(outgoing, createHandlers(reader, url))
+    return startRequest(outgoing, createHandlers(reader, outgoing))
   }
 }
 
-function createHandlers(reader: ResponseReader, url: URL): ResponseHandlers {
+function createHandlers(reader: ResponseReader, { url, onBodyFailure }: HttpRequest): ResponseHandlers {
   return {
     onAnswer(message, body) {
       const type = message.statusCode === 200 && body ? readContentType(message) : ''
       if (body && JSON_TYPE.test(type)) body.consume(jsonSink(reader))
-      else if (body && EVENTS_TYPE.test(type)) body.consume(eventSink(reader))
-      else reader.onOther(toResponse(message, body, url))
+      else if (body && EVENTS_TYPE.test(type)) {
+        const fail = (error: HostError) => {
+          onBodyFailure?.(error)
+          body.abort(error)
+        }
+        body.consume(eventSink(reader, fail))
+      } else reader.onOther(toResponse(message, body, url))
     },
     onFailure: (error) => reader.onFailure(error),
     onDone: () => reader.onDone(),
@@ -72,7 +77,8 @@ function jsonSink(reader: ResponseReader): Sink {
   }
 }
 
-function eventSink(reader: ResponseReader): Sink {
+/** `fail` ends a stream that cannot be parsed. */
+function eventSink(reader: ResponseReader, fail: (error: HostError) => void): Sink {
   const parser = new SseParser((data, type) => {
     if (data !== '' && (type === '' || type === 'message')) reader.onEvent(data)
   })
@@ -83,7 +89,11 @@ function eventSink(reader: ResponseReader): Sink {
       // Most chunks end at a character boundary, and a stateful decoder costs more than the rest of an event.
       if ((chunk.at(-1) ?? 0) >= 0x80) decoder ??= new TextDecoder('utf-8', { ignoreBOM: true })
       const text = decoder ? decoder.decode(chunk, { stream: true }) : chunk.toString()
-      parser.feed(isFirst ? stripBom(text) : text)
+      try {
+        parser.feed(isFirst ? stripBom(text) : text)
+      } catch (error) {
+        fail(HostError.from(error))
+      }
       if (text !== '') isFirst = false
     },
     onEnd: () => reader.onStreamEnd(parser),
