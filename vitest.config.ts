@@ -71,6 +71,7 @@ export default defineConfig({
           include: PURE,
           exclude: OTHER_KINDS,
           setupFiles: './test/seed.ts',
+          globalSetup: PGLITE,
           isolate: false,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,

@@ -6,6 +6,7 @@ import { createServices } from '@loadout/core/services'
 import { memory } from '@loadout/core/storage/memory'
 import { pglite } from '@loadout/core/storage/pglite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { preparedBackup } from '../../../../test/prepare-pglite.ts'
 import { SIGN_IN_CASES } from '../../test/support/sign-in-cases.ts'
 import { BASE, PASSWORD, type SignInWorld, signInWorld } from '../../test/support/sign-in-world.ts'
 import { createApp } from '../http/app.ts'
@@ -51,7 +52,7 @@ describe('sign-in in memory', () => {
 describe('sign-in on PGlite', () => {
   let storage: Storage
   beforeAll(async () => {
-    storage = pglite({})
+    storage = pglite(await preparedBackup())
     await storage.ready()
   })
   afterAll(() => storage.close())

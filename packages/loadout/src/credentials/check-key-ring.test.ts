@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { preparedBackup } from '../../../../test/prepare-pglite.ts'
 import { keyCheckCases } from '../../test/fixtures/key-check-cases.ts'
 import { createServices } from '../host/create-services.ts'
 import { memory } from '../storage/memory.ts'
@@ -6,7 +7,7 @@ import { pglite } from '../storage/pglite.ts'
 import { processKeyRing } from './aes-key-ring.ts'
 
 describe('the startup key check on PGlite', async () => {
-  const storage = pglite()
+  const storage = pglite(await preparedBackup())
   afterAll(() => storage.close())
   for (const { name, run } of await keyCheckCases(storage)) it(name, run)
 })

@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { copyPrepared } from '../../../../test/prepare-pglite.ts'
 import { createServices } from '../host/create-services.ts'
 import { pglite } from '../storage/pglite.ts'
 import { keyFileRing } from './key-file.ts'
@@ -13,6 +14,7 @@ const WIKI = { name: 'Wiki', url: 'https://a.example/mcp', auth: { type: 'bearer
 let dataDir: string
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'key-ring-'))
+  await copyPrepared(dataDir)
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 

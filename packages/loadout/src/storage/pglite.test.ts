@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { copyPrepared } from '../../../../test/prepare-pglite.ts'
 import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
 import { sampleThreadRow } from '../testing/suites/storage/rows.ts'
 import { storageSuite } from '../testing/suites/storage/suite.ts'
@@ -27,6 +28,7 @@ describe('a pglite folder', () => {
 
   it('keeps its data, is locked by one process and is copied by backup and restore', async () => {
     const dataDir = join(folder, 'one')
+    await copyPrepared(dataDir)
     const ann = { userId: 'ann' }
     const first = pglite({ dataDir })
     await first.transaction(ann, (tx) => tx.insert('threads', sampleThreadRow('ann', { threadId: 't' })))

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../../test/oauth-server.ts'
+import { preparedBackup } from '../../../../../test/prepare-pglite.ts'
 import { ANN, call, register, signInWorld, textOf } from '../../../../../test/sign-in-world.ts'
 import { masterKeyRing } from '../../credentials/master-key.ts'
 import type { HostServices } from '../../host/create-services.ts'
@@ -78,10 +79,10 @@ describe('a configured OAuth client', () => {
   }
 
   it.each([
-    ['memory', () => memory()],
-    ['PostgreSQL’s rules', () => pglite()],
+    ['memory', async () => memory()],
+    ['PostgreSQL’s rules', async () => pglite(await preparedBackup())],
   ] as const)('binds the client of the app to one authorization server for all users (%s)', async (_name, storage) => {
-    const { host, oauth, other } = await moved('app', { storage: storage(), keyRing: await masterKeyRing(KEY) })
+    const { host, oauth, other } = await moved('app', { storage: await storage(), keyRing: await masterKeyRing(KEY) })
     await expect(host.signIns.start('bob', 'mail')).rejects.toMatchObject({
       code: 'sign-in-failed',
       message: expect.stringContaining(OTHER),

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { preparedBackup } from '../../../../../test/prepare-pglite.ts'
 import { createCallAudit } from '../../audit/call-audit.ts'
 import type { CallOutcome, ToolCall } from '../../calls/call.ts'
 import { removedAt, withLearning } from '../../calls/stages/with-learning.ts'
@@ -135,7 +136,7 @@ describe('learned usage', () => {
   })
 
   it('stores odd prompts as valid database text', async () => {
-    const { learned } = learning(pglite())
+    const { learned } = learning(pglite(await preparedBackup()))
     for (const prompt of ['half \ud83d of it', 'a\0b c', '😀😀', ' ', `${'x'.repeat(399)}😀 y`, 'z'.repeat(100_000)])
       learned.note(use({ prompt }))
     await learned.flush()
