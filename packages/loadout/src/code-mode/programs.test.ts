@@ -1,11 +1,12 @@
 /** Programs of threads, over tools that are functions: what they may, what they get, and where they pause. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sharedExecutor } from '../../test/fixtures/shared-executor.ts'
 import { createServices, type HostServices } from '../host/create-services.ts'
 import { rule } from '../policy/rules.ts'
-import { quickjs } from './quickjs.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
 
+const executor = sharedExecutor()
 let host: HostServices
 let made: string[]
 const records = Array.from({ length: 200 }, (_, id) => ({ id, total: id * 10, customer: `c${id % 20}` }))
@@ -22,7 +23,7 @@ const tool = (name: string, execute: (input: never) => unknown, annotations: obj
 
 beforeEach(async () => {
   made = []
-  host = createServices({ executor: quickjs(), policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
+  host = createServices({ executor, policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
   await host.ready()
   const tools = [
     tool('orders', () => ({ orders: records })),
@@ -247,7 +248,9 @@ describe('thread.run', () => {
   })
 
   it('accepts lower limits and never exceeds the host limits', async () => {
-    const done = await run('for (;;) {}', { limits: { cpuMs: 600_000, wallMs: 3_600_000 } })
+    await using strict = createServices({ executor, programs: { limits: { cpuMs: 100 } } })
+    const limits = { cpuMs: 600_000, wallMs: 3_600_000 }
+    const done = await strict.thread(ann).run({ program: 'for (;;) {}', limits })
     expect(done).toMatchObject({ status: 'failed', error: { reason: 'cpu-limit' } })
   })
 

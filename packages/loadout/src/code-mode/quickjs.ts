@@ -16,7 +16,7 @@ export interface QuickjsOptions {
    * only our code; or that process in bubblewrap (Linux), which sees nothing of the host. @default 'thread'
    */
   isolation?: 'thread' | 'process' | 'bubblewrap'
-  /** Number of idle sandboxes. @default 2 */
+  /** Number of idle sandboxes after the first program. @default 2 */
   spares?: number
   /** Max concurrent programs; others wait. @default 32 */
   most?: number

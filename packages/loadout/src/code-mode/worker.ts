@@ -13,7 +13,7 @@ import type { FromSandbox } from './sandbox/protocol.ts'
 export interface WorkerOptions {
   /** Engine binary `quickjs-wasi/quickjs.wasm`: its bytes or a function that fetches them. With Vite: `… .wasm?url`. */
   wasm: Uint8Array | (() => Promise<Uint8Array | ArrayBuffer>)
-  /** Number of idle sandboxes. @default 1 */
+  /** Number of idle sandboxes after the first program. @default 1 */
   spares?: number
   /** Max concurrent programs; others wait. @default 8 */
   most?: number

@@ -2,10 +2,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sharedExecutor } from '../../../test/fixtures/shared-executor.ts'
 import { nodeDrivers } from '../../connections/node-drivers.ts'
 import { createServices, type HostServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
-import { quickjs } from '../quickjs.ts'
 import { FETCH_BYTES } from './fetch.ts'
 
 const SECRET = 'key-that-goes-to-one-host-only'
@@ -29,16 +29,17 @@ const listen = (name: string) =>
     }).listen(0, '127.0.0.1', () => resolve(server))
   })
 
+const executor = sharedExecutor()
 let host: HostServices
 let guarded: HostServices
 const hostOf = (server: Server) => `127.0.0.1:${(server.address() as AddressInfo).port}`
 beforeAll(async () => {
   servers = [await listen('good'), await listen('other')]
   ;[good, other] = servers.map(hostOf) as [string, string]
-  const options = { executor: quickjs(), policy: [rule('*', 'allow')] }
+  const options = { executor, policy: [rule('*', 'allow')] }
   const app = { customToolkits: { hosts: [good, 'allowed.example'] } }
   host = createServices({ ...options, app, drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
-  guarded = createServices({ ...options, executor: quickjs(), app, drivers: nodeDrivers() })
+  guarded = createServices({ ...options, app, drivers: nodeDrivers() })
 })
 afterAll(async () => {
   await Promise.all([host.close(), guarded.close()])

@@ -1,10 +1,10 @@
 /** Custom toolkits: what their code gets, what it may, and what stays inside. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sharedExecutor } from '../../../test/fixtures/shared-executor.ts'
 import { createServices, type HostServices } from '../../host/create-services.ts'
 import type { ServiceOptions } from '../../host/service-options.ts'
 import { rule } from '../../policy/rules.ts'
 import type { FunctionContext } from '../../toolkits/functions.ts'
-import { quickjs } from '../quickjs.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const schema = { type: 'object', properties: { text: { type: 'string' } } }
@@ -18,9 +18,10 @@ const tool = (name: string, execute: string, more: object = {}) => ({
 
 const forever = (_: unknown) => new Promise(() => {})
 
+const executor = sharedExecutor()
 let host: HostServices
 const open = async (options: ServiceOptions = {}) => {
-  host = createServices({ executor: quickjs(), policy: [rule('shop.ask', 'ask'), rule('*', 'allow')], ...options })
+  host = createServices({ executor, policy: [rule('shop.ask', 'ask'), rule('*', 'allow')], ...options })
   await host.ready()
 }
 const made: string[] = []

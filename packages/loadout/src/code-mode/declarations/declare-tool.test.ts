@@ -1,8 +1,8 @@
 /** One tool as a program sees it, told to people: the same text that `describe` gives there, and why no program can call it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sharedExecutor } from '../../../test/fixtures/shared-executor.ts'
 import { createServices, type HostServices } from '../../host/create-services.ts'
 import { rule } from '../../policy/rules.ts'
-import { quickjs } from '../quickjs.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const inputSchema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
@@ -16,9 +16,10 @@ const tool = (name: string) => ({
   execute: () => ({ sum: 1 }),
 })
 
+const executor = sharedExecutor()
 let host: HostServices
 beforeEach(async () => {
-  host = createServices({ executor: quickjs(), policy: [rule('*', 'allow')] })
+  host = createServices({ executor, policy: [rule('*', 'allow')] })
   await host.toolkits.register({ name: 'sums', tools: [tool('get-sum'), tool('add')] }, ann)
   await host.toolkits.register({ name: 'by hand', tools: [tool('sign')], allowedCallers: ['direct'] }, ann)
 })

@@ -1,6 +1,7 @@
 /**
- * Pool of prewarmed sandboxes, one program at a time each. A clean sandbox is reused once it is ready again; one that
- * broke a limit, does not respond or cannot be reused is replaced.
+ * Pool of prewarmed sandboxes, one program at a time each. The first program opens them, because a host that runs no
+ * programs must not pay for threads. A clean sandbox is reused once it is ready again; one that broke a limit, does not
+ * respond or cannot be reused is replaced.
  */
 import { HostError } from '../../errors.ts'
 import type { SandboxHandle } from './handle.ts'
@@ -9,7 +10,7 @@ import { DEEPEST, SandboxSemaphore, type SandboxWaiter } from './semaphore.ts'
 export interface SandboxPoolOptions {
   /** Opens a ready sandbox. */
   open(): Promise<SandboxHandle>
-  /** Number of idle sandboxes. */
+  /** Number of idle sandboxes after the first program. */
   spares: number
   /** Max concurrent programs. Nested programs get slots beyond these. */
   most: number
@@ -37,7 +38,6 @@ export class SandboxPool {
   constructor(options: SandboxPoolOptions) {
     this.#options = options
     this.#slots = new SandboxSemaphore(options.most)
-    this.#serve()
   }
 
   async take(request: SandboxWaiter = {}): Promise<SandboxHandle> {
