@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../../schema/json.ts'
 import type { ResultSection } from '../../schema/records/result.ts'
+import { contentSize } from '../../util/byte-size.ts'
 import { countLineEnds } from './chunks.ts'
 
 export interface OutlinedResult {
@@ -44,7 +45,15 @@ const jsonOf = (what: string, value: unknown): OutlineBlock => ({
 
 /** Whether a text block repeats the structured content, as its JSON or as its only text. */
 export const isRepeated = (content: readonly JsonObject[], structuredContent: unknown): boolean =>
-  repeatedIndex(content.slice(0, MAX_BLOCKS).map(blockOf), structuredContent) >= 0
+  repeatedIndex(content.slice(0, MAX_BLOCKS).filter(isText).map(blockOf), structuredContent) >= 0
+
+const isText = ({ type }: JsonObject) => type === 'text'
+
+/** Size of a result in bytes. Structured content that a text block repeats counts once. */
+export const resultSize = (content: readonly JsonObject[], structuredContent?: unknown): number =>
+  structuredContent === undefined || isRepeated(content, structuredContent)
+    ? contentSize(content)
+    : contentSize(content, structuredContent)
 
 function repeatedIndex(blocks: readonly OutlineBlock[], value: unknown): number {
   const field = onlyText(value)

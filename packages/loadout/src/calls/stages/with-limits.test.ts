@@ -37,6 +37,10 @@ beforeEach(async () => {
   const tools = [
     tool('look', () => ++came),
     tool('say', ({ text }: { text: string }) => text),
+    tool('repeat', ({ text }: { text: string }) => ({
+      content: [{ type: 'text', text }],
+      structuredContent: { result: text },
+    })),
     tool('wait', () => new Promise((resolve) => setTimeout(resolve, 300))),
   ]
   await host.toolkits.register({ name: 'kit', tools }, owner)
@@ -162,5 +166,14 @@ describe('a run', () => {
     const other = createExecutionContext({ principal: { kind: 'session', userId: 'ann' }, runId: 'run-8' })
     await using next = await host.setupToolkits(['kit'], { context: other })
     expect((await next.call({ name: 'kit.look', arguments: {} })).status).toBe('ok')
+  })
+})
+
+describe('a text that is repeated as structured content', () => {
+  it('counts once in the tokens and in the audit log', async () => {
+    expect((await call('kit', 'repeat', { text: 'x'.repeat(400) })).status).toBe('ok')
+    expect(await host.usage('ann')).toMatchObject({ tokensToday: { used: 100 } })
+    const { items } = await host.audit.list({ userId: 'ann' }, {})
+    expect(items.find(({ outcome }) => outcome === 'ok')?.detail.resultSize).toBe(400)
   })
 })

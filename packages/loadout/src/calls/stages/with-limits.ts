@@ -9,10 +9,11 @@ import { least } from '../../policy/limits/usage.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { PreferenceStore } from '../../threads/preferences.ts'
 import type { Threads } from '../../threads/threads.ts'
-import { contentSize, utf8Size } from '../../util/byte-size.ts'
+import { utf8Size } from '../../util/byte-size.ts'
 import { DAY_MS, HOUR_MS } from '../../util/durations.ts'
 import type { CallOutcome, ResolvedCall, Stage } from '../call.ts'
 import type { Concurrency } from '../limits/concurrency.ts'
+import { resultSize } from '../results/outline.ts'
 
 export interface LimitDeps {
   app: { get(): Promise<AppConfig> }
@@ -133,7 +134,7 @@ async function limitsOf(
 
 function tokensOf({ notes }: ResolvedCall, outcome: CallOutcome): number {
   if ('error' in outcome) return 0
-  notes.resultSize ??= contentSize(outcome.content, outcome.structuredContent)
+  notes.resultSize ??= resultSize(outcome.content, outcome.structuredContent)
   return Math.ceil(notes.resultSize / BYTES_A_TOKEN)
 }
 

@@ -4,9 +4,9 @@ import type { CallAudit, CallDetails } from '../../audit/call-audit.ts'
 import { redactSecrets } from '../../connections/redact-errors.ts'
 import { HostError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import { contentSize } from '../../util/byte-size.ts'
 import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
 import { failed } from '../call.ts'
+import { resultSize } from '../results/outline.ts'
 
 type OutcomeAudit = Pick<CallAudit, 'outcome' | 'removedUserOutcome' | 'show'>
 
@@ -61,7 +61,7 @@ export function callDetails({ notes: { resolved, decision, argumentSize, warning
 
 function outcomeDetails({ notes }: ToolCall, outcome: CallOutcome) {
   if ('error' in outcome) return { errorCode: outcome.error.code }
-  return { resultSize: notes.resultSize ?? contentSize(outcome.content, outcome.structuredContent) }
+  return { resultSize: notes.resultSize ?? resultSize(outcome.content, outcome.structuredContent) }
 }
 
 /** Maximum number of values to remove. */
