@@ -30,6 +30,30 @@ describe('storage: indexeddb, in a real browser', () => {
     await again.close()
   })
 
+  it('removes the default cap that an older version stored, and no chosen cap', async () => {
+    const database = fresh()
+    const opening = indexedDB.open(database, 7)
+    opening.onupgradeneeded = () => opening.result.createObjectStore('preferences')
+    const older = await settled(opening)
+    const store = older.transaction('preferences', 'readwrite').objectStore('preferences')
+    for (const [userId, most] of [
+      ['ann', 16],
+      ['bob', 5],
+    ] as const) {
+      const valueJson = { maxServersPerThread: most, theme: 'dark' }
+      await settled(
+        store.put({ preferencesId: 'preferences', userId, valueJson, updatedAt: new Date() }, [userId, 'preferences']),
+      )
+    }
+    older.close()
+    const storage = indexedDb({ database })
+    const storedOf = (userId: string) =>
+      storage.transaction({ userId }, async (tx) => (await tx.get('preferences', 'preferences'))?.valueJson)
+    expect(await storedOf('ann')).toEqual({ theme: 'dark' })
+    expect(await storedOf('bob')).toEqual({ maxServersPerThread: 5, theme: 'dark' })
+    await storage.close()
+  })
+
   it('yields to another tab and opens again, or asks to reload if that tab is newer', async () => {
     const database = fresh()
     const storage = indexedDb({ database })

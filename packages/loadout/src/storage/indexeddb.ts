@@ -1,4 +1,4 @@
-import { type IDBPDatabase, openDB } from 'idb'
+import { type IDBPDatabase, type IDBPTransaction, openDB } from 'idb'
 import { HostError } from '../errors.ts'
 import { COLLECTION_NAMES } from './collections.ts'
 import type { Backend, RowObject } from './kv/backend.ts'
@@ -11,7 +11,9 @@ export interface IndexedDbOptions {
   database?: string
 }
 
-const VERSION = 7
+const VERSION = 8
+/** Older versions stored the default cap of 16 servers per thread with every change of a preference. */
+const VERSION_WITHOUT_DEFAULT_CAP = 8
 
 /** Storage in a browser: persistent, and shared by the tabs of one origin. */
 export function indexedDb({ database = 'loadout' }: IndexedDbOptions = {}): Storage {
@@ -41,8 +43,9 @@ function keepDatabase(database: string): OpenOnce<IDBPDatabase> {
   const letGo = () => void connection.forget().then((db) => db?.close())
   const connection = openOnce(() =>
     openDB(database, VERSION, {
-      upgrade(fresh) {
+      async upgrade(fresh, before, _after, tx) {
         for (const name of COLLECTION_NAMES) if (!fresh.objectStoreNames.contains(name)) fresh.createObjectStore(name)
+        if (before < VERSION_WITHOUT_DEFAULT_CAP) await removeDefaultCap(tx)
       },
       blocking: letGo,
       terminated: letGo,
@@ -51,6 +54,14 @@ function keepDatabase(database: string): OpenOnce<IDBPDatabase> {
     }),
   )
   return connection
+}
+
+async function removeDefaultCap(tx: IDBPTransaction<unknown, string[], 'versionchange'>): Promise<void> {
+  let row = await tx.objectStore('preferences').openCursor()
+  for (; row; row = await row.continue()) {
+    const { maxServersPerThread, ...others } = row.value.valueJson
+    if (maxServersPerThread === 16) await row.update({ ...row.value, valueJson: others })
+  }
 }
 
 function unavailable(cause: unknown): HostError {

@@ -8,10 +8,10 @@ const CONFIG = { migrationsFolder: '', migrationsSchema: 'loadout_migrations', m
 export const MIGRATION_LOCK = 7_283_461_029
 
 /** Applies the embedded migrations that a database lacks. Bundlers cannot find a folder, so none is read. */
-export async function migrate(db: object): Promise<void> {
+export async function migrate(db: object, migrations = MIGRATIONS): Promise<void> {
   const { dialect, session } = db as { dialect?: MigratingDialect; session?: unknown }
   if (!dialect) throw new HostError('internal', { detail: 'This version of drizzle-orm has no `dialect`.' })
-  await dialect.migrate(MIGRATIONS, session, CONFIG)
+  await dialect.migrate(migrations, session, CONFIG)
 }
 
 /** drizzle's own migrators call this method after they read the folder. */
