@@ -2,37 +2,41 @@
  * Fair semaphore for runs of this process. One user has a fair share; waiting runs of the user with the fewest slots
  * start first.
  */
-
 import type { RunRow } from '../schema/records/run.ts'
+import { FairSemaphore, hasFairShare, type SlotRequest } from '../util/fair-semaphore.ts'
 
 type RunId = Pick<RunRow, 'userId' | 'runId'>
+
+interface RunSlotRequest extends SlotRequest {
+  userId: string
+}
 
 /** Runs above this limit are found by the next scan. */
 const MAX_WAITING = 10_000
 
 export class RunSlots {
-  readonly #capacity: number
-  readonly #slotsByUser = new Map<string, number>()
+  readonly #slots: FairSemaphore<RunSlotRequest>
   /** By user, in arrival order. */
   readonly #waiting = new Map<string, Set<string>>()
-  #taken = 0
   #waits = 0
 
   constructor(capacity: number) {
-    this.#capacity = capacity
+    this.#slots = new FairSemaphore<RunSlotRequest>({
+      keyOf: ({ userId }) => userId,
+      isFree: (_, { total, used }) => hasFairShare(used, capacity - total),
+    })
   }
 
   hasRoom(userId: string): boolean {
-    return hasFairShare(this.#slotsByUser.get(userId) ?? 0, this.#capacity - this.#taken)
+    return this.#slots.isFree({ userId })
   }
 
   /** Returns the release function; undefined if no slot is free. */
   take({ userId }: Pick<RunId, 'userId'>): (() => void) | undefined {
-    if (!this.hasRoom(userId)) return undefined
-    this.#count(userId, 1)
+    if (!this.#slots.tryAcquire({ userId })) return undefined
     let isLeft = false
     return () => {
-      if (!isLeft) this.#count(userId, -1)
+      if (!isLeft) this.#slots.release({ userId })
       isLeft = true
     }
   }
@@ -48,7 +52,8 @@ export class RunSlots {
   next(): RunId | undefined {
     let least: string | undefined
     for (const userId of this.#waiting.keys())
-      if (this.hasRoom(userId) && (least === undefined || this.#slotsOf(userId) < this.#slotsOf(least))) least = userId
+      if (this.hasRoom(userId) && (least === undefined || this.#slots.used(userId) < this.#slots.used(least)))
+        least = userId
     if (least === undefined) return undefined
     const runs = this.#waiting.get(least) as Set<string>
     const [runId = ''] = runs
@@ -59,18 +64,4 @@ export class RunSlots {
     if (runs.size > 0) this.#waiting.set(least, runs)
     return { userId: least, runId }
   }
-
-  #slotsOf(userId: string): number {
-    return this.#slotsByUser.get(userId) ?? 0
-  }
-
-  #count(userId: string, more: number): void {
-    this.#taken += more
-    const slots = this.#slotsOf(userId) + more
-    if (slots > 0) this.#slotsByUser.set(userId, slots)
-    else this.#slotsByUser.delete(userId)
-  }
 }
-
-/** Fair share: one user may hold up to 2 × the free slots (at most 2/3 of all). Used for runs and sandboxes. */
-export const hasFairShare = (used: number, free: number): boolean => used < 2 * free

@@ -5,9 +5,9 @@
  */
 
 import { HostError } from '../../errors.ts'
-import { createFairSemaphore, type FairSemaphore } from '../../util/fair-semaphore.ts'
 import type { Connection } from '../connection.ts'
 import { type Breaker, createBreaker, TRIPS_BREAKER } from './circuit-breaker.ts'
+import { type ConnectionSlots, createConnectionSlots } from './connection-slots.ts'
 
 interface Entry {
   key: PoolKey
@@ -39,12 +39,12 @@ class ConnectionPool implements Pool {
   readonly #draining = new Set<Entry>()
   readonly #breakers = new Map<string, Breaker>()
   readonly #options: Required<PoolOptions>
-  readonly #slots: FairSemaphore
+  readonly #slots: ConnectionSlots
   #closed = false
 
   constructor(options: Required<PoolOptions>) {
     this.#options = options
-    this.#slots = createFairSemaphore(options, (userId) => this.#evict(userId))
+    this.#slots = createConnectionSlots(options, (userId) => this.#evict(userId))
   }
 
   async lease(key: PoolKey, open: OpenLeased, idleMs = this.#options.idleMs): Promise<Lease> {
