@@ -4,6 +4,7 @@
  */
 import type { Storage } from '@loadout/core'
 import type { Change } from '@loadout/core/services'
+import { LRUCache } from 'lru-cache'
 
 const MAX_ROWS = 10_000
 
@@ -22,14 +23,16 @@ export interface RowCacheOptions<R> {
 
 export function createRowCache<R>(storage: Storage, options: RowCacheOptions<R>): RowCache<R> {
   const { collection, isAbout, keepMissing = false } = options
-  const rows = new Map<string, R | undefined>()
+  // Wrapped, because the cache does not store undefined.
+  const rows = new LRUCache<string, { row: R | undefined }>({ max: MAX_ROWS })
   let live = false
   let generation = 0
   let watching: Promise<unknown> | undefined
   const onChange = (change: Change) => {
     if (change.kind === 'row' && change.collection !== collection) return
     generation++
-    if (change.kind === 'row') for (const [key, row] of rows) if (isAbout(key, row, change.id)) rows.delete(key)
+    if (change.kind === 'row')
+      for (const [key, { row }] of rows.entries()) if (isAbout(key, row, change.id)) rows.delete(key)
     if (change.kind === 'row') return
     live = change.kind === 'live'
     rows.clear()
@@ -40,12 +43,12 @@ export function createRowCache<R>(storage: Storage, options: RowCacheOptions<R>)
         watching = undefined
       })
       await watching
-      if (live && rows.has(key)) return rows.get(key)
+      const cached = live ? rows.get(key) : undefined
+      if (cached) return cached.row
       const before = generation
       const row = await load()
       if ((row === undefined && !keepMissing) || !live || generation !== before) return row
-      if (rows.size >= MAX_ROWS) rows.clear()
-      rows.set(key, row)
+      rows.set(key, { row })
       return row
     },
   }

@@ -2,6 +2,7 @@
  * Entry point of every tool call: API, threads, programs and workflows. There must be no second path to a tool. A call
  * that waits for its user continues in the background, and its outcome is available by its ID.
  */
+import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import { createIdGenerator } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -83,6 +84,7 @@ const MAX_DONE_CALLS = 10_000
 /** Larger results are not cached; the caller has received them. */
 const MAX_RESULT_CHARACTERS = 1_000_000
 const DONE_TTL_MS = 10 * 60_000
+const DONE_TTL_RESOLUTION_MS = 1000
 
 export interface CallDeps {
   pipeline: CallHandler
@@ -91,7 +93,11 @@ export interface CallDeps {
 }
 
 export function createCalls({ pipeline, inputs, removing }: CallDeps): RunningCalls {
-  const done = createDoneCache()
+  const done = new LRUCache<string, CallEntry>({
+    max: MAX_DONE_CALLS,
+    ttl: DONE_TTL_MS,
+    ttlResolution: DONE_TTL_RESOLUTION_MS,
+  })
   const newCallId = createIdGenerator('call')
   const running = new Map<string, RunningEntry>()
   inputs.onRequested((userId, input) => {
@@ -114,7 +120,7 @@ export function createCalls({ pipeline, inputs, removing }: CallDeps): RunningCa
       running.set(callId, entry)
       void entry.call.outcome.then((result) => {
         running.delete(callId)
-        if (!entry.call.isForgotten()) done.add(callId, { userId, state: doneState(result) })
+        if (!entry.call.isForgotten()) done.set(callId, { userId, state: doneState(result) })
       })
       return entry.call
     },
@@ -191,26 +197,6 @@ function startCall(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: 
     },
   }
   return entry
-}
-
-/** Caches finished calls in two generations: dropping the older map costs a call nothing. */
-function createDoneCache() {
-  let young = new Map<string, CallEntry>()
-  let old = new Map<string, CallEntry>()
-  let since = Date.now()
-  return {
-    get: (callId: string) => young.get(callId) ?? old.get(callId),
-    add(callId: string, entry: CallEntry) {
-      const now = Date.now()
-      if (young.size >= MAX_DONE_CALLS / 2 || now - since > DONE_TTL_MS / 2) {
-        // After a pause both generations are expired.
-        old = now - since > DONE_TTL_MS ? new Map() : young
-        young = new Map()
-        since = now
-      }
-      young.set(callId, entry)
-    },
-  }
 }
 
 /** A result that is too large for the cache is in the call record, if there is one. */

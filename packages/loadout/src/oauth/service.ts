@@ -2,7 +2,9 @@
  * OAuth sign-ins: request auth for connections (`authFor`), the sign-in flow (`start`, `finish`, `disconnect`) and its
  * status (`view`).
  */
+
 import type { FetchLike } from '@modelcontextprotocol/client'
+import { LRUCache } from 'lru-cache'
 import type { RequestAuth } from '../connections/connection.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -79,7 +81,7 @@ export function createOAuthService(deps: SignInDeps): OAuthService {
 
 class StoredSignIns implements OAuthService {
   readonly #deps: SignInDeps
-  readonly #secrets = new Map<string, { generation: number; values: readonly string[] }>()
+  readonly #secrets = new LRUCache<string, { generation: number; values: readonly string[] }>({ max: MAX_REMEMBERED })
 
   readonly #links: SignInLinks
   readonly #tokenSource: SessionTokenSource
@@ -236,7 +238,6 @@ class StoredSignIns implements OAuthService {
   #rememberSecrets({ owner }: SignInTarget, { session, generation }: CurrentSession): void {
     const key = keyOf(owner)
     if (this.#secrets.get(key)?.generation === generation) return
-    if (this.#secrets.size > MAX_REMEMBERED) this.#secrets.clear()
     const { access_token, refresh_token } = session?.tokens ?? {}
     const values = [access_token, refresh_token, session?.client.client_secret]
     this.#secrets.set(key, { generation, values: values.filter((value) => value !== undefined) })

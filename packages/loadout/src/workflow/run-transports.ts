@@ -1,4 +1,5 @@
 /** Holds app-built transports of runs in this process only; they are never stored and are removed with their run. */
+import { LRUCache } from 'lru-cache'
 import type { Transports } from '../loadout/setup/find-toolkits.ts'
 
 export type { Transports }
@@ -9,17 +10,13 @@ export interface RunTransports {
   forget(runId: string): void
 }
 
-/** Runs cancelled while paused never remove their transports, so the oldest are evicted. */
+/** Runs cancelled while paused never remove their transports, so the least recently used are evicted. */
 const MAX_RUNS = 10_000
 
 export function createRunTransports(): RunTransports {
-  const byRun = new Map<string, Transports>()
+  const byRun = new LRUCache<string, Transports>({ max: MAX_RUNS })
   return {
-    set(runId, transports) {
-      byRun.set(runId, { ...transports })
-      const [oldest] = byRun.keys()
-      if (byRun.size > MAX_RUNS && oldest !== undefined) byRun.delete(oldest)
-    },
+    set: (runId, transports) => void byRun.set(runId, { ...transports }),
     get: (runId) => byRun.get(runId) ?? {},
     forget: (runId) => void byRun.delete(runId),
   }
