@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { programPath } from '../../../../../test/program-path.ts'
+import type { LeftProcess } from '../../../src/connections/stdio/left-processes.ts'
 import { openInside, sandboxed } from '../../fixtures/inside.ts'
 
 const HOST = programPath(fileURLToPath(new URL('../../fixtures/sandboxed-host-process.ts', import.meta.url)))
@@ -44,8 +45,9 @@ const sockets = () => readdirSync(tmpdir()).filter((name) => name.startsWith('lo
 
 const newMark = () => `mark-${process.pid}-${Math.round(performance.now() * 1000)}`
 
-it('closing a sandbox ends all processes inside, even those that ignore signals', async () => {
-  const drivers = sandboxed()
+it('closing a sandbox ends all processes inside, even detached ones that ignore signals, and reports none as left', async () => {
+  const left: LeftProcess[] = []
+  const drivers = sandboxed({ onLeftProcesses: (processes) => void left.push(...processes) })
   const mark = newMark()
   const inside = await openInside(drivers)
   await inside.run(
@@ -56,6 +58,7 @@ it('closing a sandbox ends all processes inside, even those that ignore signals'
   expect(await gone(mark)).toEqual([])
   expect(drivers.processes?.()).toBe(0)
   await drivers.close()
+  expect(left).toEqual([])
 })
 
 // Root takes another number for each sandbox; anybody else is nobody inside and themselves outside.
