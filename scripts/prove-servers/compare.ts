@@ -5,7 +5,6 @@ import { nodeDrivers } from '@loadout/core/node'
 import { createServices } from '@loadout/core/services'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import type { GalleryServer } from './gallery.ts'
 import type { Installed } from './install.ts'
 
 export interface Seen {
@@ -22,27 +21,26 @@ export interface Compared {
   differences: string[]
 }
 
-type Calls = NonNullable<NonNullable<GalleryServer['prove']>['calls']>
-
 const CONNECT_MS = 120_000
 
-export async function compare(installed: Installed, calls: Calls): Promise<Compared> {
+export async function compare(installed: Installed): Promise<Compared> {
   // One after the other: both start the same command on the same files.
-  const official = await throughClient(installed, calls).catch(asError)
-  const loadout = await throughLoadout(installed, calls).catch(asError)
+  const official = await throughClient(installed).catch(asError)
+  const loadout = await throughLoadout(installed).catch(asError)
   return { loadout, official, differences: differencesOf(loadout, official) }
 }
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
 
-/** The environment that Loadout gives to commands, and what the server wants. */
+/** The environment that Loadout gives to commands, so that both clients see the same order of Python's sets. */
 const environment = (own: Record<string, string>) => ({
+  PYTHONHASHSEED: '0',
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   ...own,
 })
 
-async function throughLoadout({ command, args, env }: Installed, calls: Calls): Promise<Seen> {
+async function throughLoadout({ command, args, env, calls }: Installed): Promise<Seen> {
   await using host = createServices({ drivers: nodeDrivers(), policy: [rule('*', 'allow')] })
   const timeouts = { connectMs: CONNECT_MS, introspectMs: CONNECT_MS }
   const record = { name: 'kit', command, args, env: environment(env), timeouts }
@@ -59,7 +57,7 @@ async function throughLoadout({ command, args, env }: Installed, calls: Calls): 
   return { tools, answers, warnings: setAside.map(({ name, reason }) => `${name} is skipped: ${reason}`) }
 }
 
-async function throughClient({ command, args, env }: Installed, calls: Calls): Promise<Seen> {
+async function throughClient({ command, args, env, calls }: Installed): Promise<Seen> {
   // Servers offer tools by what a client can do: this one can do what Loadout can.
   const capabilities = { elicitation: { form: { applyDefaults: true }, url: {} } }
   const client = new Client({ name: 'prove', version: '1.0.0' }, { capabilities, versionNegotiation: { mode: 'auto' } })
@@ -84,7 +82,7 @@ async function throughClient({ command, args, env }: Installed, calls: Calls): P
   }
 }
 
-const textOf = (content: readonly object[]) => JSON.stringify(content)
+const textOf = (content: readonly object[]) => canonical(content)
 
 /** Key order and a missing `type` of the whole schema mean nothing. */
 function canonical(value: unknown): string {

@@ -5,7 +5,8 @@ export interface GalleryServer {
   id: string
   title: string
   description: string
-  package: { type: 'npm' | 'pypi' | 'binary'; name: string; version?: string }
+  /** `module` is the Go package of a binary that `go install` builds. */
+  package: { type: 'npm' | 'pypi' | 'binary'; name: string; version?: string; module?: string }
   args?: string[]
   env?: Array<{ name: string; title: string; secret: boolean }>
   /** Values and files with which it starts here, and calls that need no network. */

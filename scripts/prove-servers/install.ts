@@ -1,7 +1,7 @@
 /** Installs a published server into a folder of its own and says how it is started there. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { filled, type GalleryServer } from './gallery.ts'
 
@@ -12,7 +12,11 @@ export interface Installed {
   command: string
   args: string[]
   env: Record<string, string>
+  /** Calls with their values filled in. */
+  calls: Array<{ tool: string; arguments: Record<string, unknown> }>
 }
+
+type Start = Pick<Installed, 'command' | 'args'>
 
 /** A sentence where a tool for it is missing on this machine. */
 export async function install(server: GalleryServer, folder: string): Promise<Installed | string> {
@@ -28,21 +32,44 @@ export async function install(server: GalleryServer, folder: string): Promise<In
     command: started.command,
     args: [...started.args, ...(server.args ?? []).map((arg) => filled(arg, given))],
     env: { ...Object.fromEntries(secrets), ...mapped(server.prove?.env ?? {}, given) },
+    calls: (server.prove?.calls ?? []).map((call) => JSON.parse(filled(JSON.stringify(call), given))),
   }
 }
 
 const mapped = (record: Record<string, string>, values: Record<string, string>) =>
   Object.fromEntries(Object.entries(record).map(([key, text]) => [key, filled(text, values)]))
 
-async function start({ package: { type, name, version } }: GalleryServer, work: string) {
-  if (type === 'npm') return npm(`${name}@${version}`, name, work)
-  if (type === 'binary')
-    return (await exists(name)) ? { command: name, args: [] } : `not run: \`${name}\` is not on this machine`
-  if (!(await exists('uvx'))) return 'not run: `uvx` is not on this machine'
-  return { command: 'uvx', args: ['--from', `${name}==${version}`, name] }
+async function start({ package: pinned }: GalleryServer, work: string): Promise<Start | string> {
+  if (pinned.type === 'npm') return npm(`${pinned.name}@${pinned.version}`, pinned.name, work)
+  if (pinned.type === 'pypi') return python(pinned, work)
+  return binary(pinned, work)
 }
 
-async function npm(spec: string, name: string, work: string) {
+async function python({ name, version }: GalleryServer['package'], work: string): Promise<Start | string> {
+  if (!(await exists('uv'))) return 'not run: `uv` is not on this machine'
+  const command = join(work, '.venv', 'bin', name)
+  if (!existsSync(command)) {
+    await run('uv', ['venv', '--quiet', '--allow-existing', '.venv'], { cwd: work, timeout: INSTALL_MS })
+    const args = ['pip', 'install', '--quiet', '--python', join(work, '.venv'), `${name}==${version}`]
+    await run('uv', args, { cwd: work, timeout: INSTALL_MS })
+  }
+  return { command, args: [] }
+}
+
+async function binary({ name, version, module }: GalleryServer['package'], work: string): Promise<Start | string> {
+  if (module === undefined)
+    return (await exists(name)) ? { command: name, args: [] } : `not run: \`${name}\` is not on this machine`
+  if (!(await exists('go'))) return 'not run: `go` is not on this machine'
+  const command = join(work, name)
+  if (!existsSync(command)) {
+    const env = { ...process.env, GOBIN: work, GOFLAGS: '-p=1' }
+    await run('go', ['install', `${module}@v${version}`], { cwd: work, timeout: INSTALL_MS, env })
+    renameSync(join(work, basename(module)), command)
+  }
+  return { command, args: [] }
+}
+
+async function npm(spec: string, name: string, work: string): Promise<Start> {
   const home = join(work, 'node_modules', name)
   if (!existsSync(join(work, 'package.json'))) writeFileSync(join(work, 'package.json'), '{ "private": true }\n')
   if (!existsSync(home)) {

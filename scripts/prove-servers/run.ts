@@ -38,10 +38,17 @@ async function prove(server: GalleryServer): Promise<Row> {
   try {
     const installed = await install(server, folder)
     if (typeof installed === 'string') return { server, skipped: installed }
-    return { server, compared: await compare(installed, server.prove?.calls ?? []) }
+    return { server, compared: await compare(installed) }
   } catch (error) {
-    return { server, skipped: `not run: ${error instanceof Error ? error.message.split('\n')[0] : error}` }
+    return { server, skipped: `not run: ${reasonOf(error)}` }
   }
+}
+
+/** The words of an installer without addresses and folders of this machine. */
+function reasonOf(error: unknown): string {
+  const { stderr = '', message = '' } = (error ?? {}) as { stderr?: string; message?: string }
+  const words = (stderr || message || String(error)).replaceAll(folder, '').replaceAll(/https?:\/\/\S+/g, '')
+  return words.replaceAll(/\s+/g, ' ').trim().slice(0, 160)
 }
 
 function told(row: Row): Row {
@@ -64,7 +71,7 @@ function page(all: readonly Row[]): string {
 \`npm run prove:servers\` installs the servers of \`apps/server/src/gallery/gallery.json\` in their pinned versions, starts each through
 Loadout and through the official client (\`@modelcontextprotocol/client\`), and compares tool names, input schemas and some calls. It
 wrote this page. ${run.length} of ${all.length} servers were run, ${all.filter(isGreen).length} are the same in both. Python servers need
-\`uvx\`, binaries must be on the \`PATH\`.
+\`uv\`, Go servers need \`go\`, other binaries must be on the \`PATH\`.
 
 | server | package | version | transport | protocol | tools | calls | differences |
 | --- | --- | --- | --- | --- | --: | --: | --- |
