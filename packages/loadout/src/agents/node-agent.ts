@@ -15,6 +15,7 @@ import {
 import { HostError } from '../errors.ts'
 import { least } from '../policy/limits/usage.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
+import { sleep } from '../util/abort.ts'
 import type { Agent, AgentRequest } from '../workflow/agent.ts'
 import { describeLimit, type GenerationLimits, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
 import { modelFailure } from './model-failure.ts'
@@ -135,7 +136,7 @@ async function withRetries<T>(generate: () => PromiseLike<T>, signal: AbortSigna
     } catch (error) {
       if (attempt >= MAX_ATTEMPTS || signal.aborted || !APICallError.isInstance(error) || !error.isRetryable)
         throw error
-      await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** (attempt - 1)))
+      await sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), { keepAlive: true })
     }
 }
 

@@ -8,6 +8,7 @@ import type { HostError } from '../errors.ts'
 import { createIdGenerator } from '../schema/ids.ts'
 import type { AuditView } from '../schema/records/audit.ts'
 import type { Storage } from '../storage/storage.ts'
+import { withTimeout } from '../util/abort.ts'
 import { type CallAudit, createCallAudit } from './call-audit.ts'
 import { type ChainEnd, type ChainVerdict, verifyChain, webSha256 } from './chain.ts'
 import { type AuditInput, newEntry } from './entry.ts'
@@ -98,7 +99,11 @@ export function createAudit(deps: AuditDeps): RunningAudit {
     return written
   }
   // Readers see recent entries, but a slow or failing database must not fail or delay the read.
-  const settled = () => within(READ_FLUSH_MS, shipper.flush())
+  const settled = () =>
+    withTimeout(
+      shipper.flush().catch(() => {}),
+      READ_FLUSH_MS,
+    )
   const retention = keepRetention(storage, deps)
   return {
     record: (input) => record(input),
@@ -159,13 +164,4 @@ function trimmer(storage: Storage, maxRows: number): (end: ChainEnd) => void {
     from = seq - maxRows
     void pruneTo(storage, from).catch(() => {})
   }
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work.catch(() => {}), timeout])
-  clearTimeout(timer)
 }

@@ -2,7 +2,6 @@
  * Validates the tool list of a server. Invalid tools are skipped with a reason and the others kept. Applied limits and
  * removed hidden characters are reported as warnings.
  */
-
 import { compileSchema } from '../json-schema/validator.ts'
 import { cleanText } from '../schema/clean-text.ts'
 import { invalidInput, type JsonObject } from '../schema/json.ts'
@@ -18,6 +17,7 @@ import {
   toolManifest,
   toolMeta,
 } from '../schema/toolkit/tool.ts'
+import { sleep } from '../util/abort.ts'
 import { headerProblem } from './header-parameters.ts'
 
 export const MAX_TOOLS = 2000
@@ -43,7 +43,7 @@ export async function readManifests(items: readonly unknown[]): Promise<ReadMani
   for (const [index, item] of items.slice(0, MAX_TOOLS).entries()) {
     // Compiling many schemas takes long, so yield to the event loop.
     if (performance.now() - since > TURN_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 0))
+      await sleep(0, { keepAlive: true })
       since = performance.now()
     }
     const name = nameOf(item, index)

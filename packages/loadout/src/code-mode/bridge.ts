@@ -2,7 +2,6 @@
  * Bridge of a program: each call is a step of its run, and tool calls go through the call pipeline. Function names are
  * fixed at the start, so a resumed program finds the same functions.
  */
-
 import { type CallOutcome, isRepeatable } from '../calls/call.ts'
 import { callByName } from '../calls/call-by-name.ts'
 import type { Calls } from '../calls/calls.ts'
@@ -13,6 +12,7 @@ import type { ApprovalView } from '../schema/records/approval.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { signatureOf } from '../search/search-tools.ts'
 import type { Searcher } from '../search/searcher.ts'
+import { sleep } from '../util/abort.ts'
 import type { Bridge, BridgeCall, BridgeResult } from './executor.ts'
 
 /** Tool ref by object and function name. */
@@ -113,7 +113,7 @@ class RunBridge implements ProgramBridge {
   async #quiet(): Promise<void> {
     const { signal } = this.#options.run
     while (!signal.aborted && (this.#busy > 0 || Date.now() - this.#last < QUIET_MS))
-      await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+      await sleep(QUIET_MS, { keepAlive: true })
   }
 
   async #step({ seq, object, name, arguments: args }: BridgeCall): Promise<StepOutcome> {

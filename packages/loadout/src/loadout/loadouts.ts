@@ -9,6 +9,7 @@ import type { PreferenceStore } from '../threads/preferences.ts'
 import type { Threads } from '../threads/threads.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { isUnseen, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { sleep } from '../util/abort.ts'
 import type { Activations } from './activations.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Layer } from './layers.ts'
@@ -187,10 +188,10 @@ class LiveLoadouts implements Loadouts {
     if (servers.length < visible.length) return
     const found = refreshes.map(async (refresh) => (await refresh) || Promise.reject(new Error('The look failed.')))
     const first = Promise.any(found).then(
-      () => pause(GRACE_MS),
+      () => sleep(GRACE_MS),
       () => {},
     )
-    await Promise.race([all, first, pause(INTROSPECT_WAIT_MS)])
+    await Promise.race([all, first, sleep(INTROSPECT_WAIT_MS)])
   }
 
   #offers(toolkits: readonly StoredToolkit[], tools: ReadonlyMap<string, readonly CatalogTool[]>): OfferedToolkit[] {
@@ -275,13 +276,6 @@ class LiveLoadouts implements Loadouts {
     return { toolkits, tools: own('maxTools', maxTools), tokens: own('maxTokens', maxTokens) }
   }
 }
-
-/** `unref`ed, so it does not keep the process alive. */
-const pause = (ms: number) =>
-  new Promise<void>((resolve) => {
-    const timer: { unref?: () => void } | number = setTimeout(resolve, ms)
-    if (typeof timer === 'object') timer.unref?.()
-  })
 
 const offerOf = ({ toolkit, tier, uscoId }: StoredToolkit) => ({ toolkit, tier, uscoId })
 

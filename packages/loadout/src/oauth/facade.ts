@@ -3,6 +3,7 @@ import { HostError } from '../errors.ts'
 import type { SignInView } from '../schema/toolkit/sign-in.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { withTimeout } from '../util/abort.ts'
 import type { ImportedTokens } from './flow/imported-tokens.ts'
 import type { Callback, OAuthService, SignInLink } from './service.ts'
 
@@ -71,10 +72,8 @@ export function createSignIns({ signIns, registry, refresh }: SignInsDeps): Sign
 
 /** A failed refresh must not fail the sign-in. */
 async function settleWithin(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work.catch(() => {}), late])
-  clearTimeout(timer)
+  await withTimeout(
+    work.catch(() => {}),
+    ms,
+  )
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { onAbort, sleep } from './abort.ts'
+import { onAbort, sleep, withTimeout } from './abort.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -35,5 +35,22 @@ describe('onAbort', () => {
     expect([listener.mock.calls.length, stopped.mock.calls.length]).toEqual([1, 0])
     onAbort(controller.signal, listener)
     expect(listener).toHaveBeenCalledTimes(2)
+  })
+})
+
+describe('withTimeout', () => {
+  it('returns the result, or undefined when the work takes too long, and leaves no timer', async () => {
+    vi.useFakeTimers()
+    expect(await withTimeout(Promise.resolve(1), 1000)).toBe(1)
+    expect(vi.getTimerCount()).toBe(0)
+    const { promise, reject } = Promise.withResolvers<number>()
+    const outcome = withTimeout(promise, 1000)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await outcome).toBeUndefined()
+    reject(new Error('ignored after the timeout'))
+  })
+
+  it('passes on a failure of the work', async () => {
+    await expect(withTimeout(Promise.reject(new Error('broken')), 1000)).rejects.toThrow('broken')
   })
 })

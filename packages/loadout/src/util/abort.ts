@@ -15,6 +15,17 @@ export function sleep(ms: number, { signal, keepAlive = false }: { signal?: Abor
   })
 }
 
+/** Waits for `work` up to `ms`; undefined on timeout. A rejection after the timeout is ignored. */
+export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const finished = new AbortController()
+  work.catch(() => {})
+  try {
+    return await Promise.race([work, sleep(ms, { signal: finished.signal, keepAlive: true }).then(() => undefined)])
+  } finally {
+    finished.abort()
+  }
+}
+
 /** Runs `listener` when the signal aborts, also if it aborted before. Returns a function that stops listening. */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (!signal) return () => {}

@@ -6,12 +6,12 @@
  * - A `pending` call was not made: it continues only after its row is `running`.
  * - A call with a waiting client is recorded in the background, when it ends or takes long, so that it is not delayed.
  */
-
 import { type ErrorCode, HostError } from '../../errors.ts'
 import type { ProcessLease } from '../../processes/heartbeat.ts'
 import type { CallRow } from '../../schema/records/call.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { createRowChanges } from '../../storage/watch-row.ts'
+import { sleep } from '../../util/abort.ts'
 import type { CallOutcome } from '../call.ts'
 import type { CallRequest, Calls, FollowedCall, RunningCall, RunningCalls } from '../calls.ts'
 import type { Results } from '../results/results.ts'
@@ -247,7 +247,7 @@ class StoredRecords implements RunningRecords {
       } catch (error) {
         if (closing.aborted) return
         isUnstorable = HostError.is(error) && error.code === 'invalid-row'
-        if (!isUnstorable) await pause(wait)
+        if (!isUnstorable) await sleep(wait)
       }
     }
   }
@@ -266,13 +266,6 @@ async function noteGoingOn(storage: Storage, { userId, callId, ref }: CallRow): 
   const change = { set: { status: 'running' as const }, where: { finishedAt: null } }
   const row = await storage.transaction({ userId }, (tx) => tx.update('calls', callId, change))
   if (!row) throw new HostError('call-not-made', { detail: `'${ref}' was taken for given up while it waited.` })
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer: { unref?: () => void } | number = setTimeout(resolve, ms)
-    if (typeof timer === 'object') timer.unref?.()
-  })
 }
 
 /**

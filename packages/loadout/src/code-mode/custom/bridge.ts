@@ -5,6 +5,7 @@
  */
 import { HostError } from '../../errors.ts'
 import type { Json } from '../../schema/json.ts'
+import { onAbort, sleep } from '../../util/abort.ts'
 import type { Bridge, BridgeCall, BridgeResult } from '../executor.ts'
 
 /** Result of a request; the promise never rejects. */
@@ -74,12 +75,11 @@ export class CustomBridge implements Bridge {
   async answer(signal: AbortSignal | undefined): Promise<void> {
     const { promise: ended, reject } = Promise.withResolvers<never>()
     const end = () => reject(new HostError('cancelled'))
-    if (signal?.aborted) end()
-    else signal?.addEventListener('abort', end, { once: true })
+    const stopListening = onAbort(signal, end)
     try {
       await Promise.race([...[...this.#open.values()].map(({ outcome }) => outcome), ended])
     } finally {
-      signal?.removeEventListener('abort', end)
+      stopListening()
       ended.catch(() => {})
     }
   }
@@ -102,7 +102,7 @@ export class CustomBridge implements Bridge {
   async #wait(seq: number, open: Open, pass: number): Promise<BridgeResult> {
     await open.settledOrPending
     while (open.result === undefined && pass === this.#pass && !this.#isQuiet())
-      await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+      await sleep(QUIET_MS, { keepAlive: true })
     if (pass !== this.#pass) return { pause: true }
     if (open.result === undefined) {
       this.#pass++

@@ -14,7 +14,7 @@
  *
  * It never throws, accepts at most 256 KiB, and its work is bounded by the length of the text.
  */
-
+import { sleep } from '../../util/abort.ts'
 import type { ProgramError } from '../executor.ts'
 import { applyChanges, shape } from './normalize.ts'
 import { positionAt, type SourcePosition, type SyntaxNode, type Unread } from './parse.ts'
@@ -95,7 +95,7 @@ const LONG = 16 * 1024
 
 /** Yields to the event loop between steps of long programs. */
 const turn = async (text: string) => {
-  if (text.length > LONG) await new Promise((resolve) => setTimeout(resolve, 0))
+  if (text.length > LONG) await sleep(0, { keepAlive: true })
 }
 
 /** An erased type statement leaves only a semicolon. */

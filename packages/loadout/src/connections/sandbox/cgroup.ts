@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { sleep } from '../../util/abort.ts'
 import type { SandboxLimits } from './limits.ts'
 
 export interface Cgroup {
@@ -103,7 +104,7 @@ async function removeWhenEmpty(folder: string): Promise<void> {
       () => false,
     )
     if (done) return
-    await new Promise<void>((resolve) => setTimeout(resolve, RETRY_MS))
+    await sleep(RETRY_MS, { keepAlive: true })
   }
 }
 

@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { HostError } from '../../errors.ts'
+import { sleep } from '../../util/abort.ts'
 import { type LeftProcess, leftProcesses, newMark } from './left-processes.ts'
 import { type GroupNote, noteGroup, signalGroup } from './orphans.ts'
 
@@ -201,14 +202,11 @@ async function endGroup(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit').catch(() => {})
   child.stdin?.destroy()
   signalGroup(child.pid, 'SIGTERM')
-  await Promise.race([exited, wait(TERM_MS)])
+  await Promise.race([exited, sleep(TERM_MS)])
   if (hasExited()) return
   signalGroup(child.pid, 'SIGKILL')
-  await Promise.race([exited, wait(KILL_MS)])
+  await Promise.race([exited, sleep(KILL_MS)])
 }
-
-/** `unref`ed: while a child runs, the child keeps the process alive. */
-const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
 
 function onceOnly(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined

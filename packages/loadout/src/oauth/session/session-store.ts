@@ -7,6 +7,7 @@ import { HostError } from '../../errors.ts'
 import { APP_OWNER, newId } from '../../schema/ids.ts'
 import type { SignInRow } from '../../schema/toolkit/sign-in.ts'
 import type { Access, ReadCache, Storage, Transaction } from '../../storage/storage.ts'
+import { sleep } from '../../util/abort.ts'
 import { bindClient } from '../flow/preregistered-client.ts'
 import { type CurrentSession, readSession, type SignInSession } from './session.ts'
 
@@ -165,7 +166,7 @@ class SealedSessions implements SessionStore {
       if (taken) return taken
       if (Date.now() > deadline)
         throw new HostError('server-timeout', { detail: 'Another process takes too long to renew the sign-in.' })
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      await sleep(POLL_MS, { keepAlive: true })
     }
   }
 

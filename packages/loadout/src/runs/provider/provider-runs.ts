@@ -19,6 +19,7 @@ import { type ProviderProgram, providerPrograms } from '../../schema/records/pro
 import type { StepRow } from '../../schema/records/run.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { Storage, Transaction } from '../../storage/storage.ts'
+import { sleep } from '../../util/abort.ts'
 import { decideStep } from '../decide.ts'
 import { toStorableJson } from '../storable-json.ts'
 import {
@@ -148,7 +149,7 @@ class ProgramRuns implements ProviderRuns {
       signal?.throwIfAborted()
       const start = await this.#write(programCall.scope.userId, (tx) => this.#look(tx, programCall))
       if (start !== 'elsewhere') return start
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      await sleep(LOOK_MS, { keepAlive: true })
     }
   }
 

@@ -3,10 +3,10 @@
  * are computed in the background, and the search uses words with a warning. Tools are embedded once by their
  * definition; prompts of users are not included.
  */
-
 import { LRUCache } from 'lru-cache'
 import { APP_OWNER } from '../../schema/ids.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { withTimeout } from '../../util/abort.ts'
 import { sha256Hex } from '../../util/hash.ts'
 import { SEARCH_FIELDS, textsOf } from '../index/fields.ts'
 import type { Segment } from '../index/segment.ts'
@@ -242,18 +242,4 @@ export function embeddedText(tool: SearchTool): string {
   const texts = textsOf(tool)
   const lines = SEARCH_FIELDS.map((field) => texts[field]).filter((text) => text !== '')
   return lines.join('\n').slice(0, MAX_TEXT_LENGTH).toWellFormed()
-}
-
-/** Undefined on timeout. A later rejection is ignored. */
-async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | number | undefined
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  work.catch(() => {})
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -6,6 +6,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { HostError } from '../../errors.ts'
 import { lineAtPath, readConfigText } from '../../schema/read/read-config-text.ts'
+import { sleep } from '../../util/abort.ts'
 import { isObject } from '../../util/is-object.ts'
 import type { SourceRead, ToolkitSource } from './sources.ts'
 
@@ -74,7 +75,7 @@ async function statFirst(candidates: readonly string[]): Promise<FileStatus> {
 }
 
 async function isUnchanged(candidates: readonly string[], { path }: FileStatus, afterMs: number): Promise<boolean> {
-  await new Promise((done) => setTimeout(done, Math.max(afterMs, MIN_SETTLE_MS)).unref())
+  await sleep(Math.max(afterMs, MIN_SETTLE_MS))
   return (await statFirst(candidates)).path === path
 }
 

@@ -1,5 +1,4 @@
 /** Agent node: stores each model reply and each tool call as a step, so that a resumed agent repeats neither. */
-
 import { READ_ENTRY } from '../../calls/built-in/built-in-tools.ts'
 import { isRepeatable } from '../../calls/call.ts'
 import { findTool } from '../../calls/call-by-name.ts'
@@ -12,6 +11,7 @@ import type { Json, JsonObject } from '../../schema/json.ts'
 import type { NodeOf } from '../../schema/records/workflow.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../../search/search-tools.ts'
+import { sleep } from '../../util/abort.ts'
 import type { Agent, AgentCall, AgentRequest, AgentResult } from '../agent.ts'
 import {
   attemptOf,
@@ -174,7 +174,7 @@ class AgentRun {
     } finally {
       this.#busy--
     }
-    while (this.#busy > 0 && !this.#deps.run.signal.aborted) await pause(5)
+    while (this.#busy > 0 && !this.#deps.run.signal.aborted) await sleep(5, { keepAlive: true })
     const reason = new HostError('approval-pending')
     this.#stop.abort(reason)
     throw reason
@@ -256,7 +256,7 @@ class AgentRun {
         throw new HostError('run-drift', {
           detail: `The agent of '${this.#execution.planned.node.id}' asks for other calls than before.`,
         })
-      await pause(5)
+      await sleep(5, { keepAlive: true })
     }
   }
 }
@@ -291,5 +291,3 @@ const builtInTool = (name: string): LoadoutEntry | undefined =>
 
 const unknownTool = (name: string) =>
   new HostError('tool-not-found', { detail: `There is no tool '${name.slice(0, 100)}' for this agent.` })
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -2,13 +2,13 @@
  * Streams the node states of a run from any process: local events, and stored state for runs of other processes. It
  * starts with the current states, reports each change once and ends when the run finishes or pauses.
  */
-
 import type { Emitter } from '../../events.ts'
 import type { ProcessLease } from '../../processes/heartbeat.ts'
 import { isSuspended, noRun } from '../../runs/run-rows.ts'
 import type { RunRow } from '../../schema/records/run.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { createRowChanges } from '../../storage/watch-row.ts'
+import { sleep } from '../../util/abort.ts'
 import { type NodeState, nodeStates } from './node-states.ts'
 
 export interface FollowDeps {
@@ -96,7 +96,7 @@ class RunFollower {
         if (isOver || !isHere || (isFirst && !this.#hasHistory)) yield* this.#stored(row)
         if (isOver) return
         const pause = Math.max(LEAST_PAUSE_MS, PAUSE_SHARE * (performance.now() - from))
-        yield* this.#until(Promise.all([changed, sleep(pause, signal)]))
+        yield* this.#until(Promise.all([changed, sleep(pause, { signal, keepAlive: true })]))
       }
     } finally {
       left.abort()
@@ -152,16 +152,3 @@ class RunFollower {
 
 /** True if more map items finished. */
 const isFurther = ({ done = 0 }: NodeState, before: NodeState) => done > (before.done ?? 0)
-
-const sleep = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })
