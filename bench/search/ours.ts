@@ -1,5 +1,5 @@
 /** Ours, as a user calls it: a list of tools, and one strategy. */
-import { createToolIndex, readTools } from '@loadout/core'
+import { createToolIndex, readTools } from '@loadout/core/search'
 import { wordVectors } from '@loadout/core/node'
 import type { Strategy } from '@loadout/core/services'
 import type { Contender } from './peers.ts'

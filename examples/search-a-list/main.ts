@@ -1,7 +1,7 @@
 /** Search over a list of tools, without a host. */
 import assert from 'node:assert/strict'
 //#region example
-import { createToolIndex, readTools } from '@loadout/core'
+import { createToolIndex, readTools } from '@loadout/core/search'
 
 // Tools from a file, or from a server's answer to `tools/list`.
 const tools = readTools([

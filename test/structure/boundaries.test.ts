@@ -9,7 +9,7 @@ const LAYERS = [
   ['storage', 'credentials', 'telemetry', 'processes'],
   ['toolkits', 'oauth', 'connections', 'catalog', 'context.ts'],
   ['threads', 'loadout', 'search', 'policy', 'audit', 'calls', 'runs', 'code-mode', 'workflow', 'users'],
-  ['host', 'thread.ts', 'ai', 'agents', 'testing', 'index.ts', 'services.ts', 'node.ts'],
+  ['host', 'thread.ts', 'ai', 'agents', 'testing', 'index.ts', 'services.ts', 'node.ts', 'tool-search.ts'],
 ]
 /** Contracts may be imported from anywhere. */
 const CONTRACTS = [

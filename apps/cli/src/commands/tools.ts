@@ -1,8 +1,9 @@
 /** `loadout tools search`: searches the caller's tools or the tools in a catalog file. */
 import { readFile } from 'node:fs/promises'
-import { createToolIndex, HostError, readTools } from '@loadout/core'
+import { HostError } from '@loadout/core'
 import { wordVectors } from '@loadout/core/node'
 import { parse, STRATEGIES } from '@loadout/core/schema'
+import { createToolIndex, readTools } from '@loadout/core/search'
 import type { ToolIndex } from '@loadout/core/services'
 import { defineCommand } from 'citty'
 import { z } from 'zod'

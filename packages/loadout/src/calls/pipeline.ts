@@ -14,6 +14,15 @@ import type { Registry } from '../toolkits/registry.ts'
 import { approvedInAdvance } from './approval-request.ts'
 import { type BuiltInDeps, withBuiltInTools } from './built-in/built-in-tools.ts'
 import type { CallHandler, ResolvedCall, ToolCall } from './call.ts'
+import {
+  assertStage,
+  beforeHooksStage,
+  type CallHooks,
+  type CallStage,
+  isPreviewed,
+  withAfterHooks,
+  wrapStage,
+} from './custom-stages.ts'
 import { type ExecuteDeps, executeCall } from './execute.ts'
 import type { Results } from './results/results.ts'
 import { resolveTool, withResolved } from './stages/resolve.ts'
@@ -54,6 +63,8 @@ export interface PipelineDeps {
   app: AppConfigStore
   mask: MaskValue
   execute: ExecuteDeps
+  /** Receives errors of the app's hooks that cannot change an outcome. */
+  onHookError(error: unknown): void
 }
 
 export interface CallPipeline {
@@ -61,12 +72,18 @@ export interface CallPipeline {
   call: CallHandler
   /** Finds out what would be decided about a call, without calling anything. */
   preview: CallHandler
+  /** Adds a stage of the app at a named position, for calls that begin later. Returns a function that removes it. */
+  use(stage: CallStage): () => void
+  /** Adds hooks of the app. Returns a function that removes them. */
+  onCall(hooks: CallHooks): () => void
 }
 
 export function createPipeline(deps: PipelineDeps): CallPipeline {
   const { audit, results, app } = deps
   const builtIn: BuiltInDeps = { ...deps.builtIn, path: (name, answer) => path(name, answer) }
+  const hooks = new Set<CallHooks>()
   const stages = [
+    stage('hooks', ['call'], withAfterHooks(hooks, deps.onHookError)),
     stage('telemetry', ['call'], withTelemetry(deps.telemetry)),
     stage('outcome', ['call'], withOutcome(audit)),
     stage('learning', ['call'], withLearning({ usage: deps.usage, audit, loaded: deps.loaded })),
@@ -83,17 +100,56 @@ export function createPipeline(deps: PipelineDeps): CallPipeline {
     stage('output', ['call', 'restart'], withOutput()),
     stage('intent', ['call', 'restart', 'built-in', 'program'], withIntent(audit)),
   ]
+  const custom: CallStage[] = []
   const path = (name: CallPath, last: CallHandler<ResolvedCall>): CallHandler => {
-    const restart: CallHandler = (call) => (name === 'preview' ? preview : restarted)(call)
-    return stages
-      .filter(({ paths }) => paths.includes(name))
+    const restart: CallHandler = (call) => (name === 'preview' ? paths.preview : paths.restarted)(call)
+    return withCustom(stages, custom, name)
+      .filter((one) => one.paths.includes(name))
       .reduceRight<CallHandler>((next, { wrap }) => wrap(next, restart), last as CallHandler)
   }
   const execute = executeCall(deps.execute)
-  const call = path('call', execute)
-  const restarted = path('restart', execute)
-  const preview = path('preview', approvedInAdvance)
-  return { call, preview }
+  const compose = () => ({
+    call: path('call', execute),
+    restarted: path('restart', execute),
+    preview: path('preview', approvedInAdvance),
+  })
+  let paths = compose()
+  const add = (added: CallStage) => {
+    assertStage(added, custom)
+    custom.push(added)
+    paths = compose()
+    return () => {
+      const at = custom.indexOf(added)
+      if (at >= 0) custom.splice(at, 1)
+      paths = compose()
+    }
+  }
+  const beforeHooks = beforeHooksStage(hooks)
+  return {
+    call: (call) => paths.call(call),
+    preview: (call) => paths.preview(call),
+    use: add,
+    onCall(added) {
+      // Calls without hooks do not copy their arguments for them.
+      if (added.before && !custom.includes(beforeHooks)) add(beforeHooks)
+      hooks.add(added)
+      return () => void hooks.delete(added)
+    },
+  }
+}
+
+/** Stages of the app beside the stages they name. They see calls of tools, not the host's own tools. */
+function withCustom(stages: readonly PipelineStage[], custom: readonly CallStage[], path: CallPath): PipelineStage[] {
+  const isPreview = path === 'preview'
+  const wrapped = (one: CallStage): PipelineStage => {
+    const paths: CallPath[] = isPreviewed(one) ? ['call', 'restart', 'preview'] : ['call', 'restart']
+    return stage(one.name, paths, wrapStage(one, { isPreview, isRestart: path === 'restart' }))
+  }
+  return stages.flatMap((one) => [
+    ...custom.filter(({ before }) => before === one.name).map(wrapped),
+    one,
+    ...custom.filter(({ after }) => after === one.name).map(wrapped),
+  ])
 }
 
 interface PipelineStage {

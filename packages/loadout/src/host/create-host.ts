@@ -1,5 +1,6 @@
 /** The entry point of the library: one host for an app, with a scope for each of its users. */
 import type { Audit } from '../audit/audit.ts'
+import type { CallHooks, CallStage } from '../calls/custom-stages.ts'
 import type { Invocation } from '../calls/invocation.ts'
 import type { Connections } from '../connections/connections.ts'
 import type { ExecutionContext } from '../context.ts'
@@ -107,6 +108,23 @@ export interface Host extends AsyncDisposable {
    * @example await using session = await host.session(context, { toolkits: ['github'] })
    */
   session(context: ExecutionContext, options?: SessionOptions): Promise<Session>
+  /**
+   * Adds a stage to the pipeline of every call, at a named position. It can refuse a call, answer it, or change its arguments
+   * before they are validated. Returns a function that removes it.
+   * @example
+   * host.use({
+   *   name: 'own-folder',
+   *   before: 'validation',
+   *   run: ({ arguments: { path }, userId }, { next, refuse }) =>
+   *     String(path).startsWith(`/home/${userId}/`) ? next() : refuse('The path is outside of your folder.'),
+   * })
+   */
+  use(stage: CallStage): () => void
+  /**
+   * Adds hooks before and after every call. `before` can end a call by an error; `after` sees each outcome.
+   * @example host.onCall({ after: ({ userId, toolkit, tool }, { status }) => console.log(userId, toolkit, tool, status) })
+   */
+  onCall(hooks: CallHooks): () => void
   readonly ops: HostOps
   /** Closes the host: calls end, connections close, the log is written. */
   close(): Promise<void>
@@ -144,6 +162,8 @@ export function createHost(options: HostOptions = {}): Host {
       rules: tierRules(services, {}),
       preview: (userId, toolkit) => decisions.list(userId, toolkit),
     },
+    use: services.use,
+    onCall: services.onCall,
     session: (context, { toolkits: names, ...how } = {}) => services.setupToolkits(names, { ...how, context }),
     ops: {
       config: services.app,

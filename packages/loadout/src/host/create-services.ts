@@ -6,6 +6,7 @@ import { recordEvents } from '../audit/record-events.ts'
 import { createApprovalRequests } from '../calls/approval-request.ts'
 import { type Calls, createCalls, type RunningCalls } from '../calls/calls.ts'
 import type { RunCode } from '../calls/custom-function.ts'
+import type { CallHooks, CallStage } from '../calls/custom-stages.ts'
 import { createInputs, type Inputs } from '../calls/elicitation.ts'
 import { type Invocation, invoke } from '../calls/invocation.ts'
 import { createConcurrency } from '../calls/limits/concurrency.ts'
@@ -145,6 +146,10 @@ export interface HostServices extends AsyncDisposable {
   tryTool(scope: TrialScope, input: TrialInput): Promise<Trial>
   /** The TypeScript declaration of one tool, as programs see it. */
   declaration(scope: LoadoutScope, ref: string): Promise<ToolDeclaration>
+  /** Adds a stage of the app to the pipeline of every call. Returns a function that removes it. */
+  use(stage: CallStage): () => void
+  /** Adds hooks of the app before and after every call. Returns a function that removes them. */
+  onCall(hooks: CallHooks): () => void
   /** Lists the tools of a server without registering it. */
   discover(record: unknown, options?: DiscoverOptions): Promise<Discovered>
   /** Opens connections ahead: those of a user, or those that all users share. */
@@ -266,7 +271,11 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     return all.map((stored) => ({ stored, tools: tools.get(stored.uscoId) ?? [] }))
   }
   const grants = createGrants({ storage, cache, events, fingerprinter, offered })
-  const policy = createPolicy({ rules, grants, app })
+  const policyFunction = options.policyFunction && {
+    ...options.policyFunction,
+    onError: (error: unknown) => options.onListenerError?.(error),
+  }
+  const policy = createPolicy({ rules, grants, app, policyFunction })
   const decisions = createDecisions({ policy, grants, registry, catalog })
   const approvals = createApprovals({
     storage,
@@ -333,6 +342,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
       functions,
       runCode: options.executor && ((...call) => (runCode as RunCode)(...call)),
     },
+    onHookError: (error) => options.onListenerError?.(error),
   })
   const calls = createCalls({ pipeline: pipeline.call, inputs, removing: leaving })
   const records = createCallRecords({ storage, calls, presence, results })
@@ -522,6 +532,8 @@ export function createServices(options: ServiceOptions = {}): HostServices {
         how,
       ),
     setupToolkits,
+    use: pipeline.use,
+    onCall: pipeline.onCall,
     discover: (record, how = {}) => discover({ catalog, connector }, record, how),
     warm: ({ userId } = {}) => warm({ registry, connector, catalog }, userId),
     usage: (userId) => usageOf({ app, preferences, budgets }, userId),

@@ -11,6 +11,7 @@ import { HostError } from '../errors.ts'
 import type { OverlayInput } from '../loadout/overlay.ts'
 import type { LocalFiles, Transports } from '../loadout/setup/find-toolkits.ts'
 import type { SignInOptions } from '../oauth/target.ts'
+import type { PolicyFunction } from '../policy/policy-function.ts'
 import type { AppConfigInput } from '../schema/app-config.ts'
 import type { PolicyRule } from '../schema/toolkit/policy.ts'
 import type { SearchSetup } from '../search/create-search.ts'
@@ -44,8 +45,12 @@ export interface HostOptions {
   drivers?: Drivers
   /** @example toolkits: { servers: { github: { url: 'https://example.com/mcp' } }, tools: [refund] } */
   toolkits?: ToolkitsOptions
-  /** @example policy: { rules: [rule('github.create_*', 'ask')], approvalTimeoutMs: 300_000 } */
-  policy?: PolicyOptions
+  /**
+   * Rules, a function that decides about each call, or both with more options.
+   * @example policy: { rules: [rule('github.create_*', 'ask')], approvalTimeoutMs: 300_000 }
+   * @example policy: ({ ref, arguments: { amount } }) => (ref === 'shop.refund' && Number(amount) > 100 ? 'ask' : undefined)
+   */
+  policy?: readonly PolicyRule[] | PolicyFunction | PolicyOptions
   /**
    * How tools are searched.
    * @default by words and, offline, by meaning
@@ -97,6 +102,10 @@ export interface ToolkitsOptions {
 export interface PolicyOptions {
   /** Rules of the app, tried in order before stored ones. If no rule matches, annotations decide. */
   rules?: readonly PolicyRule[]
+  /** Decides about each call with its arguments. Returns nothing to leave the decision to the rules. */
+  decide?: PolicyFunction
+  /** Lets `decide` allow a call that the app's rules deny or ask about. Rules of users still hold. @default false */
+  mayLoosen?: boolean
   /** How long an approval request stays open. @default 600_000 */
   approvalTimeoutMs?: number
   /** Lets a lower tier turn on what a higher one turned off. @default never */
@@ -147,7 +156,13 @@ const hostOptions = z.strictObject({
     })
     .optional(),
   policy: z
-    .strictObject({ rules: list.optional(), approvalTimeoutMs: ms.optional(), allowOverride: callback.optional() })
+    .strictObject({
+      rules: list.optional(),
+      decide: callback.optional(),
+      mayLoosen: z.boolean('must be true or false').optional(),
+      approvalTimeoutMs: ms.optional(),
+      allowOverride: callback.optional(),
+    })
     .optional(),
   search: part.optional(),
   executor: part.optional(),
@@ -171,9 +186,10 @@ const hostOptions = z.strictObject({
 
 /** Throws `config-invalid` with the path of each wrong option. */
 export function readHostOptions(options: HostOptions): ServiceOptions {
-  const checked = hostOptions.safeParse(options)
+  const policy = policyOptions(options.policy)
+  const checked = hostOptions.safeParse({ ...options, policy })
   if (!checked.success) throw invalidOptions(checked.error)
-  const { toolkits = {}, policy = {}, runtime = {}, oauth, ...rest } = options
+  const { toolkits = {}, policy: _, runtime = {}, oauth, ...rest } = options
   return {
     ...rest,
     ...(toolkits.servers ? { mcpServers: toolkits.servers } : {}),
@@ -184,6 +200,7 @@ export function readHostOptions(options: HostOptions): ServiceOptions {
     ...(toolkits.localFiles ? { files: toolkits.localFiles } : {}),
     ...(toolkits.cacheTtlMs === undefined ? {} : { toolCacheTtlMs: toolkits.cacheTtlMs }),
     ...(policy.rules ? { policy: policy.rules } : { policy: [] }),
+    ...(policy.decide ? { policyFunction: { decide: policy.decide, mayLoosen: policy.mayLoosen } } : {}),
     ...(policy.approvalTimeoutMs === undefined ? {} : { approvalMs: policy.approvalTimeoutMs }),
     ...(policy.allowOverride ? { mayWiden: policy.allowOverride } : {}),
     ...(oauth ? { signIn: oauth } : {}),
@@ -196,6 +213,12 @@ export function readHostOptions(options: HostOptions): ServiceOptions {
     ...(runtime.runInContext ? { runInContext: runtime.runInContext } : {}),
     ...(runtime.onListenerError ? { onListenerError: runtime.onListenerError } : {}),
   }
+}
+
+/** Rules and functions are short forms of the options. */
+function policyOptions(policy: HostOptions['policy'] = {}): PolicyOptions {
+  if (typeof policy === 'function') return { decide: policy }
+  return Array.isArray(policy) ? { rules: policy } : (policy as PolicyOptions)
 }
 
 function invalidOptions(error: z.ZodError): HostError {

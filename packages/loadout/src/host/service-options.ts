@@ -9,6 +9,7 @@ import type { KeyRing } from '../credentials/key-ring.ts'
 import type { OverlayInput } from '../loadout/overlay.ts'
 import type { LocalFiles, Transports } from '../loadout/setup/find-toolkits.ts'
 import type { SignInOptions } from '../oauth/target.ts'
+import type { PolicyFunctionOptions } from '../policy/policy-function.ts'
 import type { AppConfigInput } from '../schema/app-config.ts'
 import type { PolicyRule } from '../schema/toolkit/policy.ts'
 import type { SearchSetup } from '../search/create-search.ts'
@@ -51,6 +52,8 @@ export interface ServiceOptions {
   app?: AppConfigInput
   /** Rules of the app, tried in order before those that an operator stores. Where none fits, annotations decide. */
   policy?: readonly PolicyRule[]
+  /** The app's own decision about a call, in code. It can only tighten, unless it sets `mayLoosen`. */
+  policyFunction?: Omit<PolicyFunctionOptions, 'onError'> | undefined
   /** How long a question to a user stays open. @default 600_000 */
   approvalMs?: number
   /** How long a process that was killed still counts as alive, with all that it held. @default 30_000 */

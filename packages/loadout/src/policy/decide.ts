@@ -5,6 +5,7 @@
  * - The first matching rule of the app decides; without one, the annotations of the tool do.
  * - A lower tier only tightens: more rules below the app never loosen a decision.
  * - Annotations of an untrusted toolkit never relax a decision.
+ * - The app's policy function only tightens, unless the app lets it loosen its own rules.
  * - A saved permission turns `ask` into `allow` if the rule permits it; it never overrides `deny`.
  */
 
@@ -38,6 +39,8 @@ export interface DecisionInput {
   /** Whether the annotations of the server are trusted. */
   trusted: boolean
   rules: TieredRules
+  /** Answer of the app's policy function. */
+  answered?: (Decided & { mayLoosen: boolean }) | undefined
   /** Saved permission or denial of the user, if it still applies. */
   remembered?: DecisionType | undefined
 }
@@ -61,7 +64,12 @@ export function decide(input: DecisionInput): Decided {
 const strictness = (word: DecisionType) => DECISIONS.indexOf(word)
 
 function byRules(input: DecisionInput): Decided {
-  let decided = fromRule(input, 'app') ?? byAnnotations(input.trusted ? input.annotations : undefined)
+  let decided = byApp(input)
+  const { answered } = input
+  if (answered) {
+    const { mayLoosen, ...answer } = answered
+    if (mayLoosen || strictness(answer.decision) > strictness(decided.decision)) decided = answer
+  }
   for (const tier of TIERS) {
     if (tier === 'app') continue
     const lower = fromRule(input, tier)
@@ -75,6 +83,11 @@ function byRules(input: DecisionInput): Decided {
       }
   }
   return decided
+}
+
+/** Decision of the app's rules, or of the annotations without a rule. */
+export function byApp(input: DecisionInput): Decided {
+  return fromRule(input, 'app') ?? byAnnotations(input.trusted ? input.annotations : undefined)
 }
 
 function fromRule(input: DecisionInput, tier: Tier): Decided | undefined {

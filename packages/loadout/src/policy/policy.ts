@@ -2,14 +2,18 @@
 
 import { claimsOf } from '../loadout/transform/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
+import type { JsonObject } from '../schema/json.ts'
 import type { Caller } from '../schema/toolkit/tool.ts'
 import { isTrusted } from '../toolkits/stored-toolkit.ts'
-import { type Decided, type DecisionInput, decide } from './decide.ts'
+import { byApp, type Decided, type DecisionInput, decide } from './decide.ts'
 import type { GrantedCall, Grants } from './grants.ts'
+import { askPolicyFunction, type PolicyFunctionOptions } from './policy-function.ts'
 import type { PolicyRules, RuleCallScope } from './rules.ts'
 
 export interface PolicyCall extends GrantedCall, RuleCallScope {
   caller: Caller
+  /** Without them, the app's policy function is not asked. */
+  arguments?: JsonObject | undefined
 }
 
 export interface Policy {
@@ -22,13 +26,15 @@ export interface PolicyDeps {
   rules: Pick<PolicyRules, 'forCall'>
   grants: Pick<Grants, 'remembered'>
   app: { get(): Promise<AppConfig> }
+  /** The app's own decision in code. */
+  policyFunction?: PolicyFunctionOptions | undefined
 }
 
-export function createPolicy({ rules, grants, app }: PolicyDeps): Policy {
+export function createPolicy({ rules, grants, app, policyFunction }: PolicyDeps): Policy {
   async function inputOf(call: PolicyCall): Promise<DecisionInput> {
-    const { stored, found, caller } = call
+    const { stored, found, caller, userId, threadId } = call
     const [tiers, config] = await Promise.all([rules.forCall(call), app.get()])
-    return {
+    const input: DecisionInput = {
       toolkit: stored.toolkit.id,
       tool: found.manifest.name,
       caller,
@@ -36,6 +42,21 @@ export function createPolicy({ rules, grants, app }: PolicyDeps): Policy {
       trusted: isTrusted(stored, config),
       rules: tiers,
     }
+    if (!policyFunction || call.arguments === undefined) return input
+    const { toolkit, tool, annotations, trusted } = input
+    const answered = await askPolicyFunction(policyFunction, {
+      userId,
+      threadId,
+      toolkit,
+      tool,
+      ref: `${toolkit}.${tool}`,
+      arguments: call.arguments,
+      caller,
+      annotations: trusted ? annotations : undefined,
+      decision: byApp(input).decision,
+    })
+    if (!answered) return input
+    return { ...input, answered: { ...answered, tier: 'app', mayLoosen: policyFunction.mayLoosen === true } }
   }
 
   async function withMemory(call: PolicyCall, input: DecisionInput): Promise<Decided> {
