@@ -94,7 +94,10 @@ function asOfNow(outcome: CallOutcome, finishedAt: Date | null): CallOutcome {
   return { ...outcome, error: outcome.error.with({ retryAfterMs }) }
 }
 
-export function resultOf(outcome: CallOutcome) {
+type CallSuccess = Exclude<CallOutcome, { error: unknown }>
+type ResultView = Pick<CallSuccess, 'status' | 'content' | 'structuredContent' | 'resultHandle' | 'warnings'>
+
+export function resultOf(outcome: CallOutcome): ResultView {
   if ('error' in outcome) throw outcome.error
   const { status, content, structuredContent, resultHandle, warnings } = outcome
   return {
