@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { APPS } from './packages/apps.ts'
 import { ROOT, start } from './run-process.ts'
 
 const EXAMPLES = join(ROOT, 'examples')
@@ -10,6 +11,8 @@ const stories = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
   .map((entry) => entry.name)
 
+/** Apps with their own packages, which `test/packages` installs and drives. */
+const isApp = (story: string) => existsSync(join(EXAMPLES, story, 'package.json'))
 const isPage = (story: string) => existsSync(join(EXAMPLES, story, 'index.html'))
 
 describe('examples', () => {
@@ -18,7 +21,11 @@ describe('examples', () => {
       expect(read(`examples/${story}/main.browser.test.ts`)).toContain(`/examples/${story}/index.html`)
     })
 
-  for (const story of stories.filter((name) => !isPage(name)))
+  it('with their own packages are installed and driven by the test of the packages', () => {
+    expect(stories.filter(isApp).sort()).toEqual([...APPS].sort())
+  })
+
+  for (const story of stories.filter((name) => !isPage(name) && !isApp(name)))
     it(`${story} runs without an error`, async () => {
       const program = start([`examples/${story}/main.ts`])
       expect(await program.ended, program.stderr()).toBe(0)

@@ -23,7 +23,11 @@ const LIBRARY_PROGRAMS = [
 ]
 const EXAMPLES = readdirSync(join(ROOT, 'examples'))
   .map((name) => `examples/${name}/main.ts`)
-  .filter((path) => existsSync(join(ROOT, path)) && !existsSync(join(ROOT, path, '../index.html')))
+  .filter(
+    (path) =>
+      existsSync(join(ROOT, path)) &&
+      !['index.html', 'package.json'].some((own) => existsSync(join(ROOT, path, '..', own))),
+  )
 const PROGRAMS = [
   'apps/server/src/main.ts',
   'apps/cli/src/main.ts',

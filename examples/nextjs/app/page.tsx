@@ -19,7 +19,7 @@ interface Question {
 
 const post = (path: string, body: object) =>
   fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-const transport = new DefaultChatTransport({ api: '/api/threads/chat/messages' })
+const transport = new DefaultChatTransport({ api: '/tools/api/threads/chat/messages' })
 
 export default function Page() {
   const { messages, sendMessage, status, error } = useChat({ transport })
@@ -29,7 +29,7 @@ export default function Page() {
     const text = String(new FormData(form).get('text'))
     form.reset()
     // The first time there is no such thread; later that it is there is no matter.
-    await post('/api/threads', { id: 'chat' })
+    await post('/tools/api/threads', { id: 'chat' })
     await sendMessage({ text })
   }
   return (
@@ -57,7 +57,7 @@ export default function Page() {
 
 function Approval({ question: { id, ref, status } }: { question: Question }) {
   if (status !== 'pending') return <p>{`${ref}: ${status}`}</p>
-  const answer = (decision: 'allow' | 'deny') => void post(`/api/approvals/${id}/answer`, { decision })
+  const answer = (decision: 'allow' | 'deny') => void post(`/tools/api/approvals/${id}/answer`, { decision })
   return (
     <p>
       {`May it call ${ref}? `}
@@ -74,11 +74,11 @@ function Approval({ question: { id, ref, status } }: { question: Question }) {
 function Servers() {
   const [servers, setServers] = useState<Server[]>([])
   const [problem, setProblem] = useState('')
-  const load = useCallback(async () => setServers((await (await fetch('/api/mcp')).json()).toolkits), [])
+  const load = useCallback(async () => setServers((await (await fetch('/tools/api/mcp')).json()).toolkits), [])
   useEffect(() => void load(), [load])
   const add = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const answer = await post('/api/mcp', Object.fromEntries(new FormData(event.currentTarget)))
+    const answer = await post('/tools/api/mcp', Object.fromEntries(new FormData(event.currentTarget)))
     const { detail = '', action = '' } = answer.ok ? {} : await answer.json()
     setProblem(`${detail} ${action}`.trim())
     await load()

@@ -1,14 +1,13 @@
-/** Who is signed in is the app's own: here a signed cookie, elsewhere `(await auth())?.user.id` or whatever there is. */
+/** The app's own session: here a signed cookie, elsewhere `(await auth())?.user.id` or your library's call. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const seal = (userId: string, secret: string) => createHmac('sha256', secret).update(userId).digest('hex')
 
-export const cookieFor = (userId: string) => `user=${userId}.${seal(userId, process.env.SESSION_SECRET ?? '')}`
-
-export function userOf(request: Request): string | undefined {
+export function userOf(request: Request) {
   const secret = process.env.SESSION_SECRET
-  const [, userId, given = ''] = /(?:^|; )user=([\w-]+)\.(\w+)/.exec(request.headers.get('cookie') ?? '') ?? []
+  const [, userId, sent = ''] = /(?:^|; )user=([\w-]+)\.(\w+)/.exec(request.headers.get('cookie') ?? '') ?? []
   if (!secret || userId === undefined) return undefined
   const sealed = Buffer.from(seal(userId, secret))
-  return given.length === sealed.length && timingSafeEqual(Buffer.from(given), sealed) ? userId : undefined
+  const isValid = sent.length === sealed.length && timingSafeEqual(Buffer.from(sent), sealed)
+  return isValid ? { kind: 'session' as const, userId } : undefined
 }

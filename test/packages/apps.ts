@@ -1,0 +1,2 @@
+/** Example apps with their own package.json. */
+export const APPS = ['nextjs', 'hono', 'express'] as const
