@@ -24,7 +24,21 @@ export const searchToolsInput = z
     path: ['query'],
   })
 
-const { $schema: _, ...inputSchema } = z.toJSONSchema(searchToolsInput, { io: 'input' })
+/** Written out, because converting the schema at load would cost every import of the library; a test compares both. */
+const inputSchema = {
+  type: 'object',
+  properties: {
+    query: { description: 'What you want to do', type: 'string', maxLength: 20_000 },
+    names: {
+      description: 'Tools whose schemas you want',
+      maxItems: MAX_NAMES,
+      type: 'array',
+      items: { type: 'string', maxLength: 200 },
+    },
+    limit: { type: 'integer', minimum: 1, maximum: MAX_RESULTS },
+  },
+  additionalProperties: false,
+} satisfies JsonObject
 
 /** Manifest for the model. */
 export const SEARCH_TOOLS: ToolManifest = {

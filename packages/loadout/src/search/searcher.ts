@@ -70,7 +70,7 @@ export interface MeasuredSearcher extends Searcher {
 }
 
 const MAX_QUERY_LENGTH = 20_000
-const CUT_WARNING = `The text is long: the first and the last ${(MAX_QUERY_LENGTH / 2).toLocaleString('en')} characters of it were searched with.`
+const CUT_WARNING = 'The text is long: the first and the last 10,000 characters of it were searched with.'
 const WORDS_ONLY_WARNING =
   'There is nothing to know meaning by, neither vectors nor an embedder. Words alone were used.'
 const MAX_CONTEXT_LENGTH = 4000

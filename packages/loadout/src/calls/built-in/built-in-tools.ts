@@ -16,13 +16,13 @@ import { READ_RESULT, readResult } from '../results/read-result.ts'
 import type { Results } from '../results/results.ts'
 import { type SearchToolsDeps, searchTools } from './search-tools.ts'
 
-const TOOLKIT: Toolkit = {
+const toolkitOfTools = (): Toolkit => ({
   id: BUILT_IN_TOOLKIT,
   name: 'Loadout',
   enabled: true,
   server: { type: 'custom', tools: [] },
   ...toolkitOptions.parse({}),
-}
+})
 
 export const READ_ENTRY = builtInEntry(READ_RESULT, 'The host gives it: a result is kept that it reads.')
 
@@ -50,7 +50,7 @@ export interface BuiltInDeps extends SearchToolsDeps {
 
 /** Handles calls of built-in tools and passes all others on. */
 export function withBuiltInTools(deps: BuiltInDeps) {
-  const builtInToolkit = createEphemeralToolkit(TOOLKIT, { userId: APP_OWNER, tier: 'app' })
+  const builtInToolkit = createEphemeralToolkit(toolkitOfTools(), { userId: APP_OWNER, tier: 'app' })
   const standardTools: BuiltInTool[] = [
     { manifest: READ_RESULT, answer: ({ userId, arguments: input }) => readResult(deps.results, userId, input) },
     { manifest: SEARCH_TOOLS, answer: (call) => searchTools(deps, call) },

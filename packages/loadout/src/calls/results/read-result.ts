@@ -7,7 +7,7 @@ import type { CallOutcome } from '../call.ts'
 import { failed } from '../call.ts'
 import type { Results } from './results.ts'
 
-const input = z.strictObject({
+export const readResultInput = z.strictObject({
   handle: z.string().min(1).max(100),
   offset: z.number().int().min(0).optional(),
   limit: z.number().int().min(1).max(100_000).optional(),
@@ -16,7 +16,20 @@ const input = z.strictObject({
   path: z.string().max(1000).optional(),
 })
 
-const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' })
+/** Written out, because converting the schema at load would cost every import of the library; a test compares both. */
+const inputSchema = {
+  type: 'object',
+  properties: {
+    handle: { type: 'string', minLength: 1, maxLength: 100 },
+    offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    limit: { type: 'integer', minimum: 1, maximum: 100_000 },
+    fromLine: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    lines: { type: 'integer', minimum: 1, maximum: 2000 },
+    path: { type: 'string', maxLength: 1000 },
+  },
+  required: ['handle'],
+  additionalProperties: false,
+} satisfies JsonObject
 
 /** Definition that a model gets. */
 export const READ_RESULT: ToolManifest = {
@@ -31,7 +44,7 @@ export async function readResult(results: Results, userId: string, args: JsonObj
   try {
     // Models write null for omitted arguments.
     const present = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
-    const { handle, ...part } = parse(input, present)
+    const { handle, ...part } = parse(readResultInput, present)
     const { text, ...rest } = await results.read(userId, handle, part)
     return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { text, ...rest } }
   } catch (error) {

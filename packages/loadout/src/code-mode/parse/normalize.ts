@@ -2,8 +2,9 @@
  * Turns a program in any supported form into the body of an async function with few insertions that keep line numbers.
  * A program with a top-level `return` is unchanged.
  */
-import { childrenOf, isFunction, type SyntaxNode } from './parse.ts'
+
 import type { Refused } from './strip-types.ts'
+import { childrenOf, isFunction, type SyntaxNode } from './syntax.ts'
 
 /** Text replacement; `end` is the end of the replaced range. */
 export interface SourceChange {

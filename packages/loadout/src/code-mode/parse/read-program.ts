@@ -17,8 +17,8 @@
 import { sleep } from '../../util/abort.ts'
 import type { ProgramError } from '../executor.ts'
 import { applyChanges, shape } from './normalize.ts'
-import { positionAt, type SourcePosition, type SyntaxNode, type Unread } from './parse.ts'
 import { eraseTypes, type Refused } from './strip-types.ts'
+import { positionAt, type SourcePosition, type SyntaxNode, type Unread } from './syntax.ts'
 
 type Parsers = typeof import('./parse.ts')
 

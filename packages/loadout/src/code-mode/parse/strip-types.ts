@@ -2,7 +2,7 @@
  * Replaces types with spaces, so lines and columns stay. Syntax that is more than a type (enum, namespace, decorator)
  * is rejected. A semicolon or parenthesis replaces a type that separated two lines of one statement.
  */
-import { childrenOf, isFunction, type SyntaxNode } from './parse.ts'
+import { childrenOf, isFunction, type SyntaxNode } from './syntax.ts'
 
 export interface Refused {
   message: string
