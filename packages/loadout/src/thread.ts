@@ -27,7 +27,7 @@ import type { Tier } from './schema/scope.ts'
 import { EXCLUSIVE } from './schema/toolkit/activation.ts'
 import type { LoadoutEntry, Reason } from './schema/toolkit/loadout-entry.ts'
 import type { PolicyRuleInput } from './schema/toolkit/policy.ts'
-import { DEFAULT_CALLERS, loadInput, type ResolveOptions } from './schema/toolkit/selection.ts'
+import { DEFAULT_CALLERS, loadInput, type ResolveOptions, resolveInput } from './schema/toolkit/selection.ts'
 import type { ToolTransformer } from './schema/toolkit/tool.ts'
 import type { LoadedTools } from './search/loaded-tools.ts'
 import type { Resolver } from './search/resolve-prompt.ts'
@@ -228,7 +228,7 @@ export function createThread(
   }
 }
 
-type ReadOptions = Pick<LoadoutOptions, 'calledTool' | 'decided' | 'preferred' | 'uncapped'>
+type ReadOptions = Pick<LoadoutOptions, 'calledTool' | 'decided' | 'preferred' | 'uncapped' | 'waitMs'>
 
 interface LoadoutReaders {
   readLoadout: (narrow?: Narrowing, how?: ReadOptions) => Promise<Loadout>
@@ -264,7 +264,8 @@ function loading(
   return {
     async select(input) {
       const { narrow, ...options } = parse(jsonObject, input) as typeof input
-      const loadout = await readLoadoutFor(options, narrow)
+      const { waitMs } = parse(resolveInput.pick({ waitMs: true }), { waitMs: options.waitMs })
+      const loadout = await readLoadoutFor(options, narrow, { waitMs })
       const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
       const { selection: chosen, ...counting } = await resolver.resolve(place, options)

@@ -103,10 +103,12 @@ export function selectionRoutes(host: HostServices) {
     })
 }
 
-function view({ tools: chosen, deferred: rest, threadId, dropped, tokens: cost, strategy, warnings }: Selection) {
+function view(selection: Selection) {
+  const { tools: chosen, deferred: rest, threadId, dropped, unavailable, tokens: cost, strategy, warnings } = selection
   return {
     threadId,
     dropped,
+    unavailable,
     tokens: cost,
     strategy,
     warnings,

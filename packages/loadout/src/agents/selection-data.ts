@@ -11,7 +11,7 @@ export function selectionData(
   selection: SelectionData,
   { warnings, lost }: { warnings: readonly string[]; lost: readonly LostInTool[] },
 ): JsonObject {
-  const { tools, deferred, dropped, tokens, strategy } = selection
+  const { tools, deferred, dropped, unavailable, tokens, strategy } = selection
   return {
     tools: tools.map(({ entry: { ref, modelName, toolkit }, by, score, reasons, tokens: cost }) => ({
       ref,
@@ -24,6 +24,7 @@ export function selectionData(
     })),
     deferred: deferred.length,
     dropped: dropped.slice(0, MAX_DROPPED),
+    unavailable: unavailable.slice(0, MAX_DROPPED),
     tokens,
     strategy,
     warnings: [...selection.warnings, ...warnings],

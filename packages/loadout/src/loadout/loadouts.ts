@@ -16,7 +16,14 @@ import type { Layer } from './layers.ts'
 import type { ToolkitLimit } from './limit-counter.ts'
 import { mayBeOf } from './model-name.ts'
 import { type Narrowing, narrow } from './narrow.ts'
-import { type Candidate, type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
+import {
+  type Candidate,
+  type Loadout,
+  type LoadoutToolkit,
+  type OfferedToolkit,
+  type OverlayInput,
+  overlay,
+} from './overlay.ts'
 import { applyDenials, type PolicyPreview, type ToolDenials } from './policy-filter.ts'
 import { transformTool } from './transform/transform.ts'
 
@@ -47,6 +54,8 @@ export interface LoadoutOptions {
   decided?: boolean | undefined
   /** Whether to use only stored data, even if it is stale. */
   asIs?: boolean | undefined
+  /** How long to wait for all servers whose tools are listed for the first time, in ms. @default a short time, if no other tools exist */
+  waitMs?: number | undefined
 }
 
 export interface Loadouts {
@@ -89,6 +98,32 @@ interface IntrospectNewOptions {
   mayIntrospect: boolean
   wait: boolean
   calledTool: string | undefined
+  waitMs: number | undefined
+}
+
+/** Says of each active toolkit without tools why it has none. A server that lists no tools has nothing to say. */
+function withUnavailable(loadout: Loadout, offers: readonly OfferedToolkit[]): Loadout {
+  const byKey = new Map(offers.map((offer) => [offer.uscoId, offer]))
+  const toolkits = loadout.toolkits.map((toolkit) => {
+    const offer = toolkit.active && toolkit.toolCount === 0 ? byKey.get(toolkit.uscoId) : undefined
+    const unavailable = offer && whyUnavailable(offer)
+    return unavailable ? { ...toolkit, unavailable } : toolkit
+  })
+  return { ...loadout, toolkits }
+}
+
+function whyUnavailable({ candidates, from }: OfferedToolkit): LoadoutToolkit['unavailable'] {
+  if (candidates.length > 0) {
+    const [first] = candidates
+    const isBlocked = candidates.every(({ blockedBy }) => blockedBy !== undefined)
+    return isBlocked && first?.blockedBy ? { code: 'tool-not-accepted', reason: first.blockedBy.detail } : undefined
+  }
+  if (!from) return undefined
+  const { lastFailure } = from.stored
+  if (lastFailure) return { code: lastFailure.code, reason: lastFailure.reason }
+  return isUnseen(from.stored)
+    ? { code: 'server-starting', reason: 'Its tools are listed for the first time.' }
+    : undefined
 }
 
 /** Candidates per tools and toolkit; the read cache replaces both keys on a change. */
@@ -114,9 +149,10 @@ class LiveLoadouts implements Loadouts {
       asIs = false,
       named,
       calledTool,
+      waitMs,
     } = options
     const { registry, mayWiden, policyPreview } = this.#deps
-    await this.#introspectNew(scope.userId, { mayIntrospect: !asIs, wait: !background, calledTool })
+    await this.#introspectNew(scope.userId, { mayIntrospect: !asIs, wait: !background, calledTool, waitMs })
     const { visible, hidden } = await registry.offered(scope.userId)
     const offeredToolkits = [...visible, ...hidden].filter(
       (stored) => named === undefined || named.includes(stored.toolkit.id),
@@ -136,7 +172,8 @@ class LiveLoadouts implements Loadouts {
     const limits = await this.#limits(scope)
     if (options.uncapped) limits.toolkits = undefined
     const preferred = limits.toolkits && (options.preferred ?? (await this.#deps.usedBy?.(scope.userId)))
-    return narrow(overlay({ toolkits, layers, limits, preferred, ...(mayWiden ? { mayWiden } : {}) }), narrowing)
+    const whole = overlay({ toolkits, layers, limits, preferred, ...(mayWiden ? { mayWiden } : {}) })
+    return narrow(withUnavailable(whole, stored), narrowing)
   }
 
   async missing(scope: LoadoutScope, { stored, found, loadout }: CalledTool): Promise<Reason[] | undefined> {
@@ -165,7 +202,10 @@ class LiveLoadouts implements Loadouts {
    * Introspects new toolkits. It waits only if no other toolkit is available, and then 300 ms after the first success;
    * slower servers are available next time.
    */
-  async #introspectNew(userId: string, { mayIntrospect, wait, calledTool }: IntrospectNewOptions): Promise<void> {
+  async #introspectNew(
+    userId: string,
+    { mayIntrospect, wait, calledTool, waitMs }: IntrospectNewOptions,
+  ): Promise<void> {
     const { registry, catalog } = this.#deps
     const { visible, hidden } = await registry.offered(userId)
     const isOwn = ({ toolkit }: StoredToolkit) => toolkit.server.type === 'custom'
@@ -185,6 +225,10 @@ class LiveLoadouts implements Loadouts {
     const all = Promise.allSettled(refreshes)
     if (!wait) return
     await Promise.allSettled(awaited)
+    if (waitMs !== undefined) {
+      await Promise.race([all, sleep(waitMs)])
+      return
+    }
     if (servers.length < visible.length) return
     const found = refreshes.map(async (refresh) => (await refresh) || Promise.reject(new Error('The look failed.')))
     const first = Promise.any(found).then(

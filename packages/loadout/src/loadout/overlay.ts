@@ -55,6 +55,8 @@ export interface LoadoutToolkit {
   /** Number of included tools. */
   toolCount: number
   reasons: Reason[]
+  /** Why an active toolkit has no tools. */
+  unavailable?: { code: string; reason: string } | undefined
 }
 
 export interface Loadout {

@@ -113,6 +113,7 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
         tools: result.tools,
         deferred: result.deferred,
         dropped: [...result.dropped, ...droppedToolkits(loadout)],
+        unavailable: unavailableToolkits(loadout),
         tokens: { tokenizer: counter.name, before, after: result.tokens, exact },
         strategy: found?.strategy ?? input.strategy ?? 'hybrid',
         warnings: [...(found?.warnings ?? []), ...capWarnings(loadout)],
@@ -128,6 +129,10 @@ function droppedToolkits({ toolkits, droppedToolkits: ids }: Loadout): Selection
     toolkits.find((toolkit) => toolkit.id === id && !toolkit.active)?.reasons.at(-1)?.detail
   return ids.map((ref) => ({ ref, reason: reasonOf(ref) ?? 'The thread has too many servers.' }))
 }
+
+/** Active toolkits without tools, by id. */
+const unavailableToolkits = ({ toolkits }: Loadout): SelectionData['unavailable'] =>
+  toolkits.flatMap(({ id, unavailable }) => (unavailable ? [{ toolkit: id, ...unavailable }] : []))
 
 const isOwnEntry = ({ toolkit, tool }: LoadoutEntry) => toolkit === BUILT_IN_TOOLKIT && BUILT_IN_NAMES.has(tool)
 

@@ -43,6 +43,8 @@ export const selection = z.object({
   deferred: z.array(loadoutEntry),
   /** Tools that were not selected for lack of room, with the reason. */
   dropped: z.array(z.object({ ref: z.string(), reason: z.string() })),
+  /** Toolkits whose tools are missing: with an error code, or `server-starting` while the first list is read. */
+  unavailable: z.array(z.object({ toolkit: z.string(), code: z.string(), reason: z.string() })),
   tokens: selectionTokens,
   strategy: z.enum(STRATEGIES),
   /** Warnings, for example a fallback strategy. */
@@ -87,6 +89,8 @@ export const resolveInput = z.strictObject({
   /** The same budget in money, with the price per million tokens from this field or from the app. */
   costLimit: z.number().min(0).optional(),
   pricePerMillion: z.number().positive().optional(),
+  /** How long to wait for servers whose tools are listed for the first time, in ms. @default a short time, if no other tools exist */
+  waitMs: z.number().int().min(0).max(600_000).optional(),
   strategy: z.enum(STRATEGIES).optional(),
   /** Model whose tokens are counted: `anthropic:…`, `openai:…`. */
   model: z.string().max(200).optional(),

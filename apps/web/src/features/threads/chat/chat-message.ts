@@ -16,6 +16,8 @@ export interface ChosenTools {
   tools: SelectedTool[]
   deferred: number
   dropped: Array<{ ref: string; reason: string }>
+  /** Absent in answers that were stored before it existed. */
+  unavailable?: Array<{ toolkit: string; code: string; reason: string }>
   tokens: { before: number; after: number; tokenizer: string; exact: boolean }
   strategy: string
   warnings: string[]

@@ -71,6 +71,11 @@ export function SelectedList({
         </p>
       )}
       {chosen.dropped.length > 0 && <Dropped dropped={chosen.dropped} />}
+      {(chosen.unavailable ?? []).map(({ toolkit, reason }) => (
+        <p key={toolkit} className="text-[0.8125rem] wrap-anywhere text-act">
+          The tools of <code className="font-mono">{toolkit}</code> are missing: {reason}
+        </p>
+      ))}
       {chosen.warnings.map((warning) => (
         <p key={warning} className="text-[0.8125rem] wrap-anywhere text-act">
           {warning}
