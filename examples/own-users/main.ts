@@ -14,7 +14,7 @@ const app = createApp({
     return userId === null ? undefined : { kind: 'session', userId }
   },
 })
-export const GET = app.fetch // a Next.js route, or any server that speaks Request and Response
+export const handle = app.fetch // for any server with Request and Response
 //#endregion
 const send = (user?: string) => app.request('/api/mcp', user === undefined ? {} : { headers: { 'x-user': user } })
 assert.equal((await send('ann')).status, 200)

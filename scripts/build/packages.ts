@@ -14,8 +14,8 @@ export interface Package {
   folder: string
   /** Entries without an export, such as those of threads and processes. */
   alone?: Record<string, string>
-  /** Packages that become part of ours, because only one file of many is needed. */
-  bundled?: RegExp[]
+  /** Packages that become part of ours, so that an import loads fewer files. */
+  bundled?: string[]
   /** Files and folders to copy, from the root of the repository. */
   assets?: Record<string, string>
 }
@@ -29,7 +29,16 @@ export const PACKAGES: readonly Package[] = [
       'thread-entry': 'src/code-mode/guest/thread-entry.ts',
       'process-entry': 'src/code-mode/guest/process-entry.ts',
     },
-    bundled: [/^gpt-tokenizer/],
+    // Small packages, and one vocabulary of a 30 MB package. The OpenTelemetry API finds its SDK by a global symbol.
+    bundled: [
+      '@marcbachmann/cel-js',
+      '@opentelemetry/api',
+      'gpt-tokenizer',
+      'idb',
+      'jsonc-parser',
+      'lru-cache',
+      'stemmer',
+    ],
     assets: { 'packages/loadout/src/search/vectors/tool-vectors-48.bin': 'tool-vectors-48.bin' },
   },
   { folder: 'apps/server', assets: { 'apps/web/dist': 'web' } },
@@ -71,8 +80,10 @@ async function buildPackage({ folder, alone = {}, bundled = [], assets = {} }: P
     fixedExtension: false,
     logLevel: 'warn',
     tsconfig: 'tsconfig.build.json',
-    deps: { neverBundle: [/^#/], alwaysBundle: bundled, onlyBundle: false },
+    deps: { neverBundle: [/^#/], alwaysBundle: bundled.map((name) => new RegExp(`^${name}(/|$)`)), onlyBundle: false },
     plugins: [entryUrls],
+    // Its default file is UMD, which cannot be bundled.
+    alias: { 'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js') },
     inputOptions: { checks: { pluginTimings: false } },
     outputOptions: { chunkFileNames: 'chunk-[name]-[hash].js', comments: { jsdoc: false } },
   }
@@ -86,9 +97,19 @@ async function buildPackage({ folder, alone = {}, bundled = [], assets = {} }: P
   for (const path of Object.values(manifest.bin ?? {})) chmodSync(join(dist, path), 0o755)
   dropUnusedImports(dist)
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  for (const file of ['LICENSE', 'CHANGELOG.md']) cpSync(join(ROOT, file), join(dist, file))
-  const readme = existsSync(join(cwd, 'README.md')) ? join(cwd, 'README.md') : join(ROOT, 'README.md')
-  cpSync(readme, join(dist, 'README.md'))
+  if (bundled.length > 0) writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), bundled.map(licenseOf).join('\n'))
+  for (const file of ['LICENSE', 'CHANGELOG.md', 'README.md']) {
+    const own = join(cwd, file)
+    cpSync(existsSync(own) ? own : join(ROOT, file), join(dist, file))
+  }
+}
+
+/** Licenses require their text beside a copy of the code. */
+function licenseOf(name: string): string {
+  const folder = join(ROOT, 'node_modules', name)
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  const { license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return `${name} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8') : ''}`
 }
 
 /** A declaration imports a module for its side effects only because its types were removed; the compiler rejects it. */

@@ -1,7 +1,8 @@
 /** The packages as they are published: packed, installed in an empty folder, compiled, imported, and used in apps. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -81,6 +82,23 @@ describe('the tarballs', () => {
 })
 
 describe('an installed package', () => {
+  it('finds every package that its files import among its dependencies', () => {
+    for (const name of Object.keys(installed.tarballs)) {
+      const folder = join(installed.folder, 'node_modules', name)
+      const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      const files = readdirSync(folder).filter((file) => /\.js$|\.d\.ts$/.test(file))
+      const imported = files.flatMap((file) => {
+        const text = readFileSync(join(folder, file), 'utf8')
+        return [...text.matchAll(/(?:from|^import|import\()\s*["']((?:@[\w.-]+\/)?[\w.-]+)[^"'\n]*["']/gm)].map(
+          ([, path]) => path,
+        )
+      })
+      const known = { ...dependencies, ...peerDependencies, [name]: '' }
+      const unknown = new Set(imported.filter((path) => !isBuiltin(path ?? '') && !(path ?? '').startsWith('.')))
+      expect([...unknown].filter((path) => !Object.hasOwn(known, path ?? ''))).toEqual([])
+    }
+  })
+
   const exampleOf = (path: string) => /```ts\n(.*?)```/s.exec(readFileSync(join(ROOT, path), 'utf8'))?.[1] ?? ''
 
   it.each(['nodenext', 'bundler'])('compiles the examples of the README files under %s', async (resolution) => {
