@@ -89,7 +89,7 @@ describe('an installed package', () => {
       const files = readdirSync(folder).filter((file) => /\.js$|\.d\.ts$/.test(file))
       const imported = files.flatMap((file) => {
         const text = readFileSync(join(folder, file), 'utf8')
-        return [...text.matchAll(/(?:from|^import|import\()\s*["']((?:@[\w.-]+\/)?[\w.-]+)[^"'\n]*["']/gm)].map(
+        return [...text.matchAll(/(?:from|^import|import\()\s*["']((?:@[\w.-]+\/)?[\w.:-]+)[^"'\n]*["']/gm)].map(
           ([, path]) => path,
         )
       })
