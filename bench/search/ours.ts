@@ -1,6 +1,7 @@
 /** Ours, as a user calls it: a list of tools, and one strategy. */
-import { createToolIndex, readTools } from '@loadout/core/search'
+
 import { wordVectors } from '@loadout/core/node'
+import { createToolIndex, readTools } from '@loadout/core/search'
 import type { Strategy } from '@loadout/core/services'
 import type { Contender } from './peers.ts'
 import type { BenchTool } from './sets.ts'
