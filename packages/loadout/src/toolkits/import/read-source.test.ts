@@ -220,6 +220,41 @@ const SAMPLES: Record<string, [text: string, name: string, server: object]> = {
     'notes',
     { command: 'notes-mcp', args: ['--stdio'] },
   ],
+  Amp: [
+    '"amp.mcpServers": { "notes": { "command": "npx", "args": ["notes-mcp"] } }',
+    'notes',
+    { command: 'npx', args: ['notes-mcp'] },
+  ],
+  'a command with a comment above it': [
+    `# For VS Code\ncode --add-mcp '{"name":"notes","command":"npx","args":["notes-mcp"]}'`,
+    'notes',
+    { command: 'npx', args: ['notes-mcp'] },
+  ],
+  'a command for each system': [
+    '# macOS and Linux\nclaude mcp add notes -- npx -y notes-mcp\n\n# Windows\nclaude mcp add notes -- cmd /c "npx -y notes-mcp"',
+    'notes',
+    { command: 'npx', args: ['-y', 'notes-mcp'] },
+  ],
+  'a command after the variables it needs': [
+    'export LOG=debug\nexport TITLE="two words"\nnpx -y notes-mcp',
+    'notes-mcp',
+    { command: 'npx', args: ['-y', 'notes-mcp'], env: { LOG: 'debug', TITLE: 'two words' } },
+  ],
+  'droid mcp add': [
+    'droid mcp add notes https://notes.example/mcp --type http --header "X-Team: blue"',
+    'notes',
+    { type: 'http', url: 'https://notes.example/mcp', headers: { 'X-Team': 'blue' } },
+  ],
+  Augment: [
+    '"augment.advanced": { "mcpServers": [{ "name": "notes", "command": "npx", "args": ["notes-mcp"] }] }',
+    'notes',
+    { command: 'npx', args: ['notes-mcp'] },
+  ],
+  'Goose, without a type': [
+    'extensions:\n  notes:\n    command: npx\n    args:\n      - notes-mcp\n',
+    'notes',
+    { command: 'npx', args: ['notes-mcp'] },
+  ],
   'Gemini CLI': [
     '{ "mcpServers": { "notes": { "httpUrl": "https://notes.example/mcp", "headers": { "X-Team": "blue" } } } }',
     'notes',
@@ -347,6 +382,12 @@ describe('placeholders', () => {
       'PATH_TO_ALLOWED_DIR',
     ])
     expect(await missing({ command: 'kit', env: { OPENAI_API_KEY: 'OPENAI_API_KEY' } })).toEqual(['OPENAI_API_KEY'])
+  })
+
+  it('in a command line are inputs, not shell syntax', async () => {
+    const line = 'claude mcp add kit -e KIT_TOKEN=<TOKEN> -- npx -y kit-mcp'
+    expect((await entryOf(line)).missing).toEqual(['KIT_TOKEN'])
+    expect((await refused('npx kit-mcp < secrets.txt')).message).toContain('shell syntax')
   })
 
   it('leaves ordinary values alone', async () => {

@@ -18,6 +18,8 @@ export async function readSource(text: string): Promise<Json> {
     if (/^https?:\/\/\S+$/i.test(plain)) return urlOf(plain)
   }
   if (isCommand(plain)) return readCommandLine(plain)
+  const commands = addCommands(plain)
+  if (commands.length > 0) return mergeServers(commands.map(readCommandLine))
   if (isToml(plain)) return plainFrom('TOML', async () => (await import('smol-toml')).parse(plain))
   return isJson(plain) ? readJson(plain) : plainFrom('YAML', async () => (await yamlParser())(plain))
 }
@@ -30,7 +32,12 @@ const isToml = (text: string) =>
 const isJson = (text: string) => /^([{["]|\/\/|\/\*)/.test(text)
 
 const PROGRAM =
-  /^(?:[$>%]\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)*(?:[\w.~-]*[\\/])*(npx|npm|bunx|bun|pnpm|pnpx|yarn|uvx|uv|pipx|python3?|node|deno|docker|podman|cmd|claude|codex|gemini|agy|copilot|devin|qwen|code|code-insiders|cursor|go|cargo|java|dotnet|sh|bash)(\.exe|\.cmd)?\s/
+  /^(?:[$>%]\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)*(?:[\w.~-]*[\\/])*(npx|npm|bunx|bun|pnpm|pnpx|yarn|uvx|uv|pipx|python3?|node|deno|docker|podman|cmd|claude|codex|gemini|agy|copilot|devin|qwen|droid|amp|kiro-cli|q|codium|windsurf|code|code-insiders|cursor|go|cargo|java|dotnet|sh|bash)(\.exe|\.cmd)?\s/
+
+const EXPORT = /^export\s+([A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"$`]*"|[^\s'"$`]*))$/
+
+/** A command of another app that adds a server to it. */
+const ADDS_SERVER = /^(?:[$>%]\s+)?[\w-]+(\.exe|\.cmd)?\s+(mcp\s+add(-json)?|--add-mcp)\s/
 
 /** One command, possibly over continued lines. An unknown program counts only in a single-line text. */
 function isCommand(text: string): boolean {
@@ -44,6 +51,32 @@ function isCommand(text: string): boolean {
       !/=/.test(joined.split(/\s/)[0] ?? '') &&
       !joined.endsWith(':'))
   )
+}
+
+/** The one command of a script, with the variables it exports; or all its commands that add a server to an app. */
+function addCommands(text: string): string[] {
+  const lines = text
+    .replace(/[ \t]*[\\^`]\r?\n[ \t]*/g, ' ')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^(#|\/\/|REM\b)/i.test(line))
+  const exported = lines.flatMap((line) => EXPORT.exec(line)?.[1] ?? [])
+  const commands = lines.filter((line) => !EXPORT.test(line))
+  const [only] = commands
+  if (only !== undefined && commands.length === 1)
+    return PROGRAM.test(`${only} `) ? [[...exported, only].join(' ')] : []
+  return commands.every((line) => ADDS_SERVER.test(line)) ? commands : []
+}
+
+/** A script that shows a command for each system names the same server again: the first one counts. */
+function mergeServers(configs: readonly JsonObject[]): JsonObject {
+  const [first, ...rest] = configs
+  if (first && rest.length === 0) return first
+  const servers: JsonObject = {}
+  for (const { mcpServers } of configs)
+    for (const [name, server] of Object.entries((mcpServers ?? {}) as JsonObject))
+      if (!Object.hasOwn(servers, name)) servers[name] = server
+  return { mcpServers: servers }
 }
 
 function urlOf(text: string): JsonObject {

@@ -18,11 +18,11 @@ export interface FoundServers {
 
 type Shape = (config: JsonObject) => FoundServers | undefined
 
-const KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as const
+const KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'amp.mcpServers'] as const
 const OTHER_KEYS = ['inputs', '$schema', 'skipped']
 
 /**
- * Claude Desktop, Claude Code, Cursor and many others; VS Code and Visual Studio; Zed; Codex. One file may have several
+ * Claude Desktop, Claude Code, Cursor and many others; VS Code and Visual Studio; Zed; Codex; Amp. One file may have several
  * keys. Continue and mcpproxy write a list of named servers.
  */
 const keyed: Shape = (config) => {
@@ -47,10 +47,12 @@ const entriesOf = (value: unknown): Array<[string, unknown]> =>
     ? value.map(({ name, ...server }) => [String(name), server])
     : Object.entries((value ?? {}) as JsonObject)
 
-/** VS Code settings (`mcp.servers`), a devcontainer, OpenCode and Crush (`mcp.<name>`). */
+/** VS Code settings (`mcp.servers`), a devcontainer, OpenCode and Crush (`mcp.<name>`), Augment. */
 const nested: Shape = (config) => {
   const { customizations } = config
   const vscode = isObject(customizations) && isObject(customizations.vscode) ? customizations.vscode.mcp : undefined
+  const augment = config['augment.advanced']
+  if (isObject(augment)) return keyed(augment)
   const mcp = vscode ?? config.mcp ?? (isObject(config['mcp.servers']) ? { servers: config['mcp.servers'] } : undefined)
   if (!isObject(mcp)) return undefined
   const inner = isObject(mcp.servers) && !describesServer(mcp.servers) ? mcp : { servers: mcp }
@@ -67,7 +69,12 @@ const nested: Shape = (config) => {
 /** Goose. */
 const extensions: Shape = (config) => {
   const { extensions: entries } = config
-  if (!isObject(entries) || !Object.values(entries).some((entry) => isObject(entry) && typeof entry.type === 'string'))
+  if (
+    !isObject(entries) ||
+    !Object.values(entries).some(
+      (entry) => isObject(entry) && (typeof entry.type === 'string' || describesServer(entry)),
+    )
+  )
     return undefined
   const ignored = Object.keys(config).filter((key) => key !== 'extensions')
   return { shape: 'extensions', servers: Object.entries(entries), inputs: undefined, ignored }

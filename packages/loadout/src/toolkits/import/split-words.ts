@@ -2,6 +2,7 @@
 import { invalidFields } from '../../schema/json.ts'
 
 const MAX_LINE_LENGTH = 20_000
+const MAX_PLACEHOLDER_LENGTH = 100
 
 export function splitWords(text: string): string[] {
   if (text.length > MAX_LINE_LENGTH)
@@ -21,13 +22,15 @@ export function splitWords(text: string): string[] {
   return word === undefined ? words : [...words, word]
 }
 
-/** Token at an index: white space (no piece), a quoted piece, an escaped character or a single character. */
+/** Token at an index: white space (no piece), a quoted piece, an escaped character, a placeholder or a single character. */
 function pieceAt(line: string, at: number): { piece?: string; next: number } {
   const character = line[at] as string
   if (/\s/.test(character)) return { next: at + 1 }
   if (character === "'" || character === '"') return quoted(line, at)
   if (character === '\\' && /[\s"'\\$&|;<>()]/.test(line[at + 1] ?? ''))
     return { piece: line[at + 1] as string, next: at + 2 }
+  const placeholder = /^<[\w .-]+>(?=[\s"',;:/@]|$)/.exec(line.slice(at, at + MAX_PLACEHOLDER_LENGTH))?.[0]
+  if (placeholder) return { piece: placeholder, next: at + placeholder.length }
   if (/[|;<>`]/.test(character) || line.startsWith('&&', at) || line.startsWith('$(', at)) throw shellSyntax(character)
   return { piece: character, next: at + 1 }
 }
