@@ -265,6 +265,20 @@ export class HostError extends Error {
     })
   }
 
+  /** `JSON.stringify` keeps the message. The cause and the output of a process may quote a secret, and stay out. */
+  toJSON(): Record<string, unknown> {
+    const { code, message, action, status, retryable: mayRetry, errors, retryAfterMs } = this
+    return {
+      code,
+      message,
+      action,
+      status,
+      retryable: mayRetry,
+      ...(errors ? { errors } : {}),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    }
+  }
+
   /** Message and action as one line for a terminal. */
   get line(): string {
     return `${this.message.replace(/[.\s]+$/, '')}. ${this.action}`

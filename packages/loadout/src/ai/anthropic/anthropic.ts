@@ -2,12 +2,14 @@
  * Converts a selection for Anthropic Messages. Deferred tools are sent with `defer_loading` and cost no context;
  * `search_tools` returns references to them, or the provider searches. Pure.
  */
+
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../../schema/json.ts'
 import type { ProviderProgram } from '../../schema/records/program.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { Caller } from '../../schema/toolkit/tool.ts'
 import { SEARCH_ENTRY } from '../../search/search-tools.ts'
+import { assertSearch } from '../assert-search.ts'
 import {
   type CompletedCall,
   callAll,
@@ -80,6 +82,7 @@ export function toAnthropic(
   selection: ModelSelection,
   { search = 'client', messages, programs, toolChoice, schemas }: AnthropicOptions = {},
 ): AnthropicForm {
+  assertSearch(search, ['client', ...Object.keys(SEARCHES)])
   const { selected, search: searchEntry } = callParts(selection)
   const referenced = referencedIn(messages ?? [])
   const isReferenced = ({ modelName }: LoadoutEntry) => referenced.has(modelName)

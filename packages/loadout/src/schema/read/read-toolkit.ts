@@ -61,6 +61,10 @@ export interface ReadOptions {
 
 export function readToolkit(input: unknown, { id, name, over, defaults = {} }: ReadOptions = {}): ReadToolkit {
   if (!isObject(input)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
+  if (isObject(input.mcpServers))
+    throw invalidFields([
+      { path: 'mcpServers', message: 'is a config of several servers; use the import, or give one server' },
+    ])
   assertPlainJson(input)
   const collected = collectFields(input)
   const fields = over ? mergeFields(collected, over) : collected.fields
