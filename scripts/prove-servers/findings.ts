@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
 interface Removal {
@@ -38,6 +39,13 @@ const REMOVALS: readonly Removal[] = [
     fix: 'if (isNamed) return isStrong(value) && !isPath(value) ? [value, ...inside] : inside',
     without: 'if (isNamed) return [value, ...inside]',
     test: 'src/toolkits/secrets/secret-values.test.ts',
+  },
+  {
+    finding: 'R4: a command that prints gets more time',
+    file: 'src/connections/pool/pending-handshakes.ts',
+    fix: 'const printedAt = lastOutputAt?.()',
+    without: 'const printedAt = lastOutputAt ? undefined : undefined',
+    test: 'src/connections/pool/startups.test.ts',
   },
   {
     finding: 'R5, G1: a missing back-channel falls back to the older era',
@@ -110,6 +118,13 @@ const REMOVALS: readonly Removal[] = [
     test: 'src/connections/session/eras.test.ts',
   },
   {
+    finding: 'G11: an unknown certificate names NODE_EXTRA_CA_CERTS',
+    file: 'src/connections/http/client/network-errors.ts',
+    fix: 'NODE_EXTRA_CA_CERTS set to that file',
+    without: 'a setting',
+    test: 'test/error-words.test.ts',
+  },
+  {
     finding: 'N5: defaults are filled in',
     file: 'src/calls/stages/with-validation.ts',
     fix: 'return filled === call.arguments ? call : { ...call, arguments: filled }',
@@ -159,6 +174,14 @@ const REMOVALS: readonly Removal[] = [
     without: "action: action ? '' : ''",
     test: 'test/failed-state.test.ts',
   },
+  {
+    finding: 'N12: failed servers come first',
+    file: '../../apps/web/src/features/servers/list/filter-toolkits.ts',
+    fix: 'return toolkits.toSorted((a, b) => rankOf(a) - rankOf(b))',
+    without: 'return rankOf ? [...toolkits] : []',
+    test: '../../apps/web/src/features/servers/list/filter-toolkits.test.ts',
+    project: 'pure',
+  },
 ]
 
 if (spawnSync('git', ['diff', '--quiet']).status !== 0) {
@@ -167,7 +190,7 @@ if (spawnSync('git', ['diff', '--quiet']).status !== 0) {
 }
 const green: string[] = []
 for (const { finding, file, fix, without, test, project = 'unit' } of REMOVALS) {
-  const path = `${LIBRARY}/${file}`
+  const path = join(LIBRARY, file)
   const text = readFileSync(path, 'utf8')
   if (!text.includes(fix)) {
     console.log(`? ${finding}: the fix is not in ${path}`)
@@ -176,7 +199,7 @@ for (const { finding, file, fix, without, test, project = 'unit' } of REMOVALS) 
   }
   try {
     writeFileSync(path, text.replace(fix, without))
-    const run = spawnSync('vitest', ['run', '--project', project, '--bail', '1', `${LIBRARY}/${test}`], {
+    const run = spawnSync('vitest', ['run', '--project', project, '--bail', '1', join(LIBRARY, test)], {
       timeout: 300_000,
     })
     const isRed = /Tests .*failed/.test(stripVTControlCharacters(run.stdout.toString()))
