@@ -108,7 +108,7 @@ const check = createRoute({
             }),
           ),
           warnings: z.array(z.string()),
-          unseen: z.array(z.string()).meta({ description: 'Toolkits that nobody looked at yet' }),
+          unseen: z.array(z.string()).meta({ description: 'Toolkits whose tools were never listed' }),
         })
         .meta({ id: 'Preflight' }),
       'Every problem by name',

@@ -49,7 +49,7 @@ const list = createRoute({
 const verdict = z
   .object({
     ok: z.boolean(),
-    rows: z.number().meta({ description: 'How many lines were looked at' }),
+    rows: z.number().meta({ description: 'Number of entries that were read' }),
     auditId: z.string().optional().meta({ description: 'Where it is broken' }),
     reason: z.string().optional(),
   })
@@ -75,7 +75,7 @@ const history = z
     total: z.object({ ...measured, resultBytes: z.number() }),
     buckets: z.array(z.object({ at: z.string(), ...measured, resultBytes: z.number() })),
     tools: z.array(z.object({ ref: z.string(), ...measured })).meta({ description: 'Those called most' }),
-    complete: z.boolean().meta({ description: 'Whether all lines of the time were looked at; else the newest' }),
+    complete: z.boolean().meta({ description: 'Whether all entries of the period were read; otherwise only the newest' }),
   })
   .meta({ id: 'UsageHistory' })
 const showHistory = createRoute({
