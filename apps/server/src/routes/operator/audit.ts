@@ -75,7 +75,9 @@ const history = z
     total: z.object({ ...measured, resultBytes: z.number() }),
     buckets: z.array(z.object({ at: z.string(), ...measured, resultBytes: z.number() })),
     tools: z.array(z.object({ ref: z.string(), ...measured })).meta({ description: 'Those called most' }),
-    complete: z.boolean().meta({ description: 'Whether all entries of the period were read; otherwise only the newest' }),
+    complete: z
+      .boolean()
+      .meta({ description: 'Whether all entries of the period were read; otherwise only the newest' }),
   })
   .meta({ id: 'UsageHistory' })
 const showHistory = createRoute({
