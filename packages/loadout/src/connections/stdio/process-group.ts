@@ -199,6 +199,8 @@ async function waitForSpawn(child: ChildProcess, { command, cwd, onEnd }: Proces
 async function endGroup(child: ChildProcess): Promise<void> {
   const hasExited = () => child.exitCode !== null || child.signalCode !== null
   if (hasExited()) return
+  // An idle sandbox does not keep this process alive; the caller of `end` waits for its exit.
+  child.ref()
   const exited = once(child, 'exit').catch(() => {})
   child.stdin?.destroy()
   signalGroup(child.pid, 'SIGTERM')
