@@ -247,7 +247,7 @@ class StoredRecords implements RunningRecords {
       } catch (error) {
         if (closing.aborted) return
         isUnstorable = HostError.is(error) && error.code === 'invalid-row'
-        if (!isUnstorable) await sleep(wait)
+        if (!isUnstorable) await sleep(wait, { keepAlive: true })
       }
     }
   }

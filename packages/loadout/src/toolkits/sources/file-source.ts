@@ -75,7 +75,7 @@ async function statFirst(candidates: readonly string[]): Promise<FileStatus> {
 }
 
 async function isUnchanged(candidates: readonly string[], { path }: FileStatus, afterMs: number): Promise<boolean> {
-  await sleep(Math.max(afterMs, MIN_SETTLE_MS))
+  await sleep(Math.max(afterMs, MIN_SETTLE_MS), { keepAlive: true })
   return (await statFirst(candidates)).path === path
 }
 
