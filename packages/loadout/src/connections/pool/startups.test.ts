@@ -114,7 +114,34 @@ describe('the startup timeout', () => {
     expect(seen.error).toMatchObject({ code: 'server-timeout' })
   })
 
-  it('is one minute for a command by default and longer while it prints', async () => {
+  it('is five minutes by default for a command that keeps printing', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const world = imitated()
+    // The command prints in real time, while the clock of the limits moves only between two lines.
+    const prints = Array.from({ length: 1000 }, (_, index) => `${index}`)
+    await world.add('slow', { prints, printEveryMs: 50, answers: false })
+    const stored = await world.host.toolkits.find('ann', 'slow')
+    const lastLine = () => world.host.connections.stateOf(stored, 'ann')?.lastLine
+    const seen = outcome(world.introspect('slow'))
+    const nextLine = async () => {
+      const before = lastLine()
+      while (lastLine() === before && !seen.error) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await nextLine()
+    for (let passedMs = 0; passedMs < 280_000; passedMs += 20_000) {
+      await vi.advanceTimersByTimeAsync(20_000)
+      await nextLine()
+    }
+    expect(seen.error).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(21_000)
+    vi.useRealTimers()
+    await expect
+      .poll(() => seen.error)
+      .toMatchObject({ code: 'server-timeout', message: 'The server did not answer within 300 s.' })
+    await world[Symbol.asyncDispose]()
+  })
+
+  it('is one minute by default for a command that prints nothing', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const world = imitated()
     await world.add('mute', { answers: false })
