@@ -1,6 +1,7 @@
 /**
  * `npm run prove:findings`: shows that the test of each finding fails without its fix. It removes one fix after the other from the
  * working tree, runs the test, restores the file, and prints each test that stays green. The tree must be clean.
+ * `npm run prove:findings -- G5 N1` checks only these findings.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -48,6 +49,20 @@ const REMOVALS: readonly Removal[] = [
     test: 'src/connections/pool/startups.test.ts',
   },
   {
+    finding: 'R4: a command that prints may start for five minutes',
+    file: 'src/connections/connector.ts',
+    fix: 'maxMs: Math.max(stdioMs, stdioMostMs), setting }',
+    without: 'setting: stdioMostMs > 0 ? setting : undefined }',
+    test: 'src/connections/pool/startups.test.ts',
+  },
+  {
+    finding: 'N4: proxy and certificate variables reach commands',
+    file: '../../apps/server/src/command-env.ts',
+    fix: '(network && isNetwork(name))',
+    without: '(network && isNetwork(name) && value === undefined)',
+    test: '../../apps/server/src/config.test.ts',
+  },
+  {
     finding: 'R5, G1: a missing back-channel falls back to the older era',
     file: 'src/connections/session/eras.ts',
     fix: 'return NO_BACK_CHANNEL.test(words) ? words : undefined',
@@ -67,6 +82,20 @@ const REMOVALS: readonly Removal[] = [
     fix: 'if (!rule || !compiler.compilation.limits.assertFormats) return',
     without: 'if (!rule) return',
     test: 'src/calls/arguments.test.ts',
+  },
+  {
+    finding: 'R8: a repeated text counts once',
+    file: 'src/calls/stages/with-results.ts',
+    fix: '!isRepeated(texts, structuredContent)',
+    without: '!(isRepeated(texts, structuredContent) && most < 0)',
+    test: 'src/calls/arguments.test.ts',
+  },
+  {
+    finding: 'R9: sign-out revokes as the client is registered',
+    file: 'src/oauth/session/revoke.ts',
+    fix: "if (method === 'client_secret_post') body.set('client_secret', client_secret)",
+    without: '',
+    test: 'test/sign-in/sign-in.test.ts',
   },
   {
     finding: 'R10, G9: resource templates are listed',
@@ -111,6 +140,13 @@ const REMOVALS: readonly Removal[] = [
     test: 'src/connections/session/eras.test.ts',
   },
   {
+    finding: 'G5: a broken HTTP+SSE stream reconnects',
+    file: 'src/connections/http/http.ts',
+    fix: 'notifyOnEnd(response.body, onEnd)',
+    without: 'onEnd.length === 0 ? response.body : notifyOnEnd(response.body, onEnd)',
+    test: 'test/connections/sse.test.ts',
+  },
+  {
     finding: 'G6: the log level reaches a server of the new era',
     file: 'src/connections/session/session.ts',
     fix: "if (this.info.era !== 'modern' || !this.#client.getServerCapabilities()?.logging) return options",
@@ -118,11 +154,25 @@ const REMOVALS: readonly Removal[] = [
     test: 'src/connections/session/eras.test.ts',
   },
   {
+    finding: 'G8: schemas keep the order of their properties',
+    file: 'src/storage/sql/migrations/embedded.ts',
+    fix: String.raw`ALTER COLUMN \"output_schema_json\" SET DATA TYPE json;`,
+    without: String.raw`ALTER COLUMN \"output_schema_json\" SET DATA TYPE jsonb;`,
+    test: 'src/storage/pglite.test.ts',
+  },
+  {
     finding: 'G11: an unknown certificate names NODE_EXTRA_CA_CERTS',
     file: 'src/connections/http/client/network-errors.ts',
     fix: 'NODE_EXTRA_CA_CERTS set to that file',
     without: 'a setting',
     test: 'test/error-words.test.ts',
+  },
+  {
+    finding: 'N1: a thread has all toolkits without a cap',
+    file: 'src/loadout/loadouts.ts',
+    fix: 'const [{ maxServersPerThread }, settings] = await Promise.all([',
+    without: 'const [{ maxServersPerThread = 16 }, settings] = await Promise.all([',
+    test: 'test/loadout/many-toolkits.test.ts',
   },
   {
     finding: 'N5: defaults are filled in',
@@ -188,8 +238,13 @@ if (spawnSync('git', ['diff', '--quiet']).status !== 0) {
   console.error('The working tree has changes. Commit or stash them first.')
   process.exit(1)
 }
+const ids = process.argv.slice(2)
+const removals = REMOVALS.filter(({ finding }) => {
+  const own = finding.slice(0, finding.indexOf(':')).split(', ')
+  return ids.length === 0 || ids.some((id) => own.includes(id))
+})
 const green: string[] = []
-for (const { finding, file, fix, without, test, project = 'unit' } of REMOVALS) {
+for (const { finding, file, fix, without, test, project = 'unit' } of removals) {
   const path = join(LIBRARY, file)
   const text = readFileSync(path, 'utf8')
   if (!text.includes(fix)) {
@@ -209,5 +264,5 @@ for (const { finding, file, fix, without, test, project = 'unit' } of REMOVALS) 
     writeFileSync(path, text)
   }
 }
-console.log(`${REMOVALS.length - green.length} of ${REMOVALS.length} tests fail without their fix.`)
+console.log(`${removals.length - green.length} of ${removals.length} tests fail without their fix.`)
 if (green.length > 0) process.exitCode = 1
