@@ -240,6 +240,21 @@ const SAMPLES: Record<string, [text: string, name: string, server: object]> = {
     'notes-mcp',
     { command: 'npx', args: ['-y', 'notes-mcp'], env: { LOG: 'debug', TITLE: 'two words' } },
   ],
+  'a command after variables of a Windows prompt': [
+    'set "ROOT=C:\\notes\\all"\nset LOG=debug\nnpx -y notes-mcp',
+    'notes-mcp',
+    { command: 'npx', args: ['-y', 'notes-mcp'], env: { ROOT: 'C:\\notes\\all', LOG: 'debug' } },
+  ],
+  'a command after variables of PowerShell': [
+    '$env:ROOT="C:\\notes\\all"\n$env:LOG = \'debug\'\nnpx -y notes-mcp',
+    'notes-mcp',
+    { command: 'npx', args: ['-y', 'notes-mcp'], env: { ROOT: 'C:\\notes\\all', LOG: 'debug' } },
+  ],
+  'JSON with the non-breaking spaces of a web page': [
+    '{ "mcpServers": { "notes": {\n \u00a0\u00a0"command": "notes-mcp" } } }',
+    'notes',
+    { command: 'notes-mcp' },
+  ],
   'droid mcp add': [
     'droid mcp add notes https://notes.example/mcp --type http --header "X-Team: blue"',
     'notes',

@@ -10,7 +10,13 @@ import { readCommandLine } from './command-line.ts'
 
 export async function readSource(text: string): Promise<Json> {
   if (text.length > MAX_CONFIG_TEXT_LENGTH) return readConfigText(text)
-  const plain = withoutFence(text.replace(/^\uFEFF/, '').trim())
+  // Texts copied from a web page have non-breaking spaces, which no parser takes for white space.
+  const plain = withoutFence(
+    text
+      .replace(/^\uFEFF/, '')
+      .replaceAll('\u00a0', ' ')
+      .trim(),
+  )
   if (plain === '') return readConfigText(plain)
   if (isLine(plain)) {
     const link = linkOf(plain)
@@ -34,7 +40,24 @@ const isJson = (text: string) => /^([{["]|\/\/|\/\*)/.test(text)
 const PROGRAM =
   /^(?:[$>%]\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)*(?:[\w.~-]*[\\/])*(npx|npm|bunx|bun|pnpm|pnpx|yarn|uvx|uv|pipx|python3?|node|deno|docker|podman|cmd|claude|codex|gemini|agy|copilot|devin|qwen|droid|amp|kiro-cli|q|codium|windsurf|code|code-insiders|cursor|go|cargo|java|dotnet|sh|bash)(\.exe|\.cmd)?\s/
 
-const EXPORT = /^export\s+([A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"$`]*"|[^\s'"$`]*))$/
+const NAME = '[A-Za-z_][A-Za-z0-9_]*'
+const VALUE = `'[^']*'|"[^"$\`]*"|[^\\s'"$\`]*`
+/** A variable as `export A=b` of a POSIX shell, `set A=b` or `set "A=b"` of Windows, or `$env:A = "b"` of PowerShell. */
+const VARIABLES: readonly RegExp[] = [
+  new RegExp(`^export\\s+(${NAME})=(${VALUE})$`),
+  new RegExp(`^set\\s+(${NAME})=([^"]*)$`, 'i'),
+  new RegExp(`^set\\s+"(${NAME})=([^"]*)"$`, 'i'),
+  new RegExp(`^\\$env:(${NAME})\\s*=\\s*(${VALUE})$`, 'i'),
+]
+
+/** `A='b'` of a line that sets a variable. */
+function assignmentOf(line: string): string | undefined {
+  for (const pattern of VARIABLES) {
+    const [, name, value = ''] = pattern.exec(line) ?? []
+    if (name !== undefined) return `${name}='${value.replace(/^(['"])(.*)\1$/, '$2').replaceAll("'", `'"'"'`)}'`
+  }
+  return undefined
+}
 
 /** A command of another app that adds a server to it. */
 const ADDS_SERVER = /^(?:[$>%]\s+)?[\w-]+(\.exe|\.cmd)?\s+(mcp\s+add(-json)?|--add-mcp)\s/
@@ -53,15 +76,15 @@ function isCommand(text: string): boolean {
   )
 }
 
-/** The one command of a script, with the variables it exports; or all its commands that add a server to an app. */
+/** The one command of a script, with the variables set before it; or all its commands that add a server to an app. */
 function addCommands(text: string): string[] {
   const lines = text
     .replace(/[ \t]*[\\^`]\r?\n[ \t]*/g, ' ')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !/^(#|\/\/|REM\b)/i.test(line))
-  const exported = lines.flatMap((line) => EXPORT.exec(line)?.[1] ?? [])
-  const commands = lines.filter((line) => !EXPORT.test(line))
+  const exported = lines.flatMap((line) => assignmentOf(line) ?? [])
+  const commands = lines.filter((line) => assignmentOf(line) === undefined)
   const [only] = commands
   if (only !== undefined && commands.length === 1)
     return PROGRAM.test(`${only} `) ? [[...exported, only].join(' ')] : []
