@@ -2,10 +2,11 @@
  * `npm run smoke`: an answer in less than a minute. Lint, types, the unit tests of the pure modules, one real call over stdio
  * and one over HTTP, one page in Chromium.
  */
+import { checkCode } from './check-code.ts'
 import { ensureChromium } from './chromium.ts'
 import { closingLine, describeFailure, isGood, runTests } from './run-tests.ts'
 import { buildWeb, isStale } from './start.ts'
-import { fail, stepBeside } from './step.ts'
+import { fail } from './step.ts'
 
 /** Modules without I/O: their tests start no process, no database and no server. */
 const PURE = [
@@ -22,11 +23,7 @@ const REAL = 'test/smoke/smoke.e2e.test.ts'
 
 ensureChromium()
 if (isStale()) buildWeb()
-await Promise.all([
-  stepBeside('lint', 'biome', ['check', '.']),
-  stepBeside('types', 'tsc', ['--noEmit']),
-  stepBeside('types of the web UI', 'tsc', ['--noEmit', '-p', 'apps/web']),
-])
+await checkCode()
 console.log('\n▸ tests')
 const run = runTests(['--project', 'pure', '--project', 'smoke', ...PURE, REAL])
 for (const test of run.failed) console.log(`\n${describeFailure(test)}`)

@@ -1,15 +1,14 @@
 /** `npm test`: format, lint, types and every test with small counts. Ends with a line that counts the tests. */
 import { ensureBubblewrap } from './bubblewrap.ts'
+import { checkCode } from './check-code.ts'
 import { ensureChromium } from './chromium.ts'
 import { closingLine, describeFailure, isGood, runTests } from './run-tests.ts'
 import { buildWeb, isStale } from './start.ts'
-import { fail, step } from './step.ts'
+import { fail } from './step.ts'
 
 ensureChromium()
 ensureBubblewrap()
-step('format and lint', 'biome', ['check', '.'])
-step('types', 'tsc', ['--noEmit'])
-step('types of the web UI', 'tsc', ['--noEmit', '-p', 'apps/web'])
+await checkCode()
 if (isStale()) buildWeb()
 console.log('\n▸ tests')
 const run = runTests()
