@@ -5,10 +5,7 @@ import { step } from './step.ts'
 const TYPES = ['--noEmit', '--checkers', '1']
 
 export async function checkTypes(): Promise<void> {
-  await Promise.all([
-    step('types', 'tsc', TYPES),
-    step('types of the web UI', 'tsc', [...TYPES, '-p', 'apps/web']),
-  ])
+  await Promise.all([step('types', 'tsc', TYPES), step('types of the web UI', 'tsc', [...TYPES, '-p', 'apps/web'])])
 }
 
 export async function checkCode(): Promise<void> {
