@@ -27,9 +27,9 @@ assert.equal(text, 'The money is on its way.')
 assert.deepEqual(
   server.requests.map(({ toolNames }) => toolNames.toSorted()),
   [
-    ['mcp_shop_orders', 'search_tools'],
-    ['mcp_shop_orders', 'mcp_shop_refund', 'search_tools'],
-    ['mcp_shop_orders', 'mcp_shop_refund', 'search_tools'],
+    ['mcp_shop_orders', 'read_result', 'search_tools'],
+    ['mcp_shop_orders', 'mcp_shop_refund', 'read_result', 'search_tools'],
+    ['mcp_shop_orders', 'mcp_shop_refund', 'read_result', 'search_tools'],
   ],
 )
 assert.match(JSON.stringify(server.requests[2]?.history), /a-1 is paid back/)

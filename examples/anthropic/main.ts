@@ -56,9 +56,9 @@ await model.close()
 assert.deepEqual(
   model.requests.map(({ toolNames }) => toolNames),
   [
-    ['mcp_shop_orders', 'search_tools'],
-    ['mcp_shop_orders', 'search_tools', 'mcp_shop_refund'],
-    ['mcp_shop_orders', 'search_tools', 'mcp_shop_refund'],
+    ['read_result', 'search_tools', 'mcp_shop_orders'],
+    ['read_result', 'search_tools', 'mcp_shop_orders', 'mcp_shop_refund'],
+    ['read_result', 'search_tools', 'mcp_shop_orders', 'mcp_shop_refund'],
   ],
 )
 assert.deepEqual(model.requests[1]?.deferredNames, ['mcp_shop_refund'])

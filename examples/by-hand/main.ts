@@ -58,7 +58,7 @@ assert.deepEqual(
   [true, false],
 )
 const [first] = scripted.requests
-assert.deepEqual(first?.toolNames.toSorted(), [...serverOf.keys()].sort())
+assert.deepEqual(first?.toolNames.toSorted(), [...serverOf.keys(), 'read_result'].sort())
 assert.match(String(first?.tools[0]?.description), /^\[Filesystem MCP\] /)
 assert.equal(first?.tools[0]?.eager_input_streaming, true)
 assert.match(JSON.stringify(scripted.requests[1]?.history), /Buy bread\./)

@@ -35,7 +35,7 @@ model.done()
 await model.close()
 assert.deepEqual(
   model.requests.map(({ tools }) => tools.map(({ name, type }) => name ?? type)),
-  Array.from({ length: 3 }, () => ['mcp_shop_orders', 'tool_search']),
+  Array.from({ length: 3 }, () => ['read_result', 'tool_search', 'mcp_shop_orders']),
 )
 const call = input.find((item) => item.type === 'function_call')
 assert.equal(call && 'namespace' in call && call.namespace, 'shop')

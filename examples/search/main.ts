@@ -28,10 +28,9 @@ const outcome = await next.call({ name: 'mcp_reports_report_42', arguments: {} }
 const later = await thread.select({ prompt: 'thank you' })
 //#endregion
 const names = ({ tools }: typeof selection) => tools.map(({ entry }) => entry.modelName)
-assert.deepEqual(names(selection)[0], 'mcp_clock_now')
+assert.deepEqual(names(selection).slice(0, 3), ['mcp_clock_now', 'read_result', 'search_tools'])
 assert.ok(names(selection).includes('mcp_mail_send_message'))
-assert.deepEqual(names(selection).at(-1), 'search_tools')
-assert.ok(selection.tokens.after < selection.tokens.before / 10)
+assert.ok(selection.tokens.after < selection.tokens.before / 8)
 assert.ok(names(next).includes('mcp_reports_report_42'))
 assert.equal(outcome.status, 'ok')
 assert.ok(names(later).includes('mcp_reports_report_42'))

@@ -250,7 +250,7 @@ describe('the allowed callers of a tool', () => {
     for (const type of ['direct', 'code'] as const)
       expect(await call('github.create_issue', type)).toMatchObject({ status: 'ok' })
     const selection = await thread.select({ prompt: 'list issues, delete the repo', narrow: { only: ['github'] } })
-    expect(selection.tools.map(({ entry }) => entry.ref)).toEqual(['github.create_issue'])
+    expect(selection.tools.map(({ entry }) => entry.ref)).toEqual(['github.create_issue', 'loadout.read_result'])
   })
 })
 

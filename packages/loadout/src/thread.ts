@@ -1,7 +1,7 @@
 /** One thread of one user: its loadout, selections for prompts, and calls within it. */
 
 import type { ApprovalRequests } from './calls/approval-request.ts'
-import { READ_ENTRY, withReadResult } from './calls/built-in/built-in-tools.ts'
+import { ownEntries, withReadResult } from './calls/built-in/built-in-tools.ts'
 import type { CallOutcome } from './calls/call.ts'
 import type { NamedCall } from './calls/call-by-name.ts'
 import type { Calls } from './calls/calls.ts'
@@ -32,6 +32,7 @@ import type { ToolTransformer } from './schema/toolkit/tool.ts'
 import type { LoadedTools } from './search/loaded-tools.ts'
 import type { Resolver } from './search/resolve-prompt.ts'
 import type { LoadedTool } from './search/select-tools.ts'
+import type { SelectionMemory } from './search/selection-memory.ts'
 
 export interface ThreadAddress {
   userId: string
@@ -143,6 +144,7 @@ export interface ThreadDeps {
   results: Pick<Results, 'hasAny'>
   loaded: LoadedTools
   resolver: Resolver
+  selections: SelectionMemory
   run: HostRuns['run']
   programs: ProviderPrograms
   ahead: ApprovalRequests
@@ -257,7 +259,7 @@ function createLoadoutReaders(
 
 /** Selection for a prompt, and tools that stay loaded. */
 function loading(
-  { loaded, resolver, results, calls, offer, programs, ahead }: ThreadDeps,
+  { loaded, resolver, selections, calls, offer, programs, ahead }: ThreadDeps,
   scope: ThreadAddress,
   { readLoadout, readLoadoutFor }: LoadoutReaders,
 ): Pick<Thread, 'select' | 'load' | 'unload' | 'loaded'> {
@@ -266,12 +268,11 @@ function loading(
       const { narrow, ...options } = parse(jsonObject, input) as typeof input
       const { waitMs } = parse(resolveInput.pick({ waitMs: true }), { waitMs: options.waitMs })
       const loadout = await readLoadoutFor(options, narrow, { waitMs })
-      const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
-      const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
+      const place = { ...scope, loadout, own: ownEntries(loadout), loaded: await loaded.list(scope) }
       const { selection: chosen, ...counting } = await resolver.resolve(place, options)
       const { prompt, programs: coded, callers = DEFAULT_CALLERS } = options
       const how = { ...counting, only: coded === 'only', callers, loadoutTools: loadout.tools }
-      const selection = coded ? offer(chosen, how) : chosen
+      const selection = await selections.remember(scope, coded ? offer(chosen, how) : chosen)
       // The model calls by this selection; the pipeline checks the loadout as it is at the time of the call.
       const from = { calls, loadout, ...scope }
       const call = (named: NamedCall) => (named.asked ? ahead : programs).call(from, { prompt, ...named })
@@ -293,7 +294,8 @@ function loading(
     async loaded() {
       const [all, { entries }] = await Promise.all([loaded.list(scope), readLoadout()])
       // Tools of a removed toolkit are not loaded any more.
-      return all.filter(({ ref }) => entries.some((entry) => entry.ref === ref))
+      const loadedTools = all.filter(({ ref, byPrompt }) => !byPrompt && entries.some((entry) => entry.ref === ref))
+      return loadedTools.map(({ ref, sticky }) => ({ ref, sticky }))
     },
   }
 }

@@ -8,6 +8,9 @@ import type { HostEvent } from '../src/events.ts'
 import { createServices, type HostServices } from '../src/host/create-services.ts'
 import { rule } from '../src/policy/rules.ts'
 
+/** These loadouts are small. */
+const ALWAYS_DEFER = { defaults: { deferAboveTokens: 0 } }
+const BUILT_IN = ['loadout.read_result', 'loadout.search_tools']
 const ann = { userId: 'ann', threadId: 'work' }
 const tool = (name: string, description: string, properties = {}) => ({
   name,
@@ -32,7 +35,7 @@ const many = Array.from({ length: 60 }, (_, index) =>
 let host: HostServices
 let events: HostEvent[]
 beforeEach(async () => {
-  host = createServices({ policy: [rule('*', 'allow')], search: { vectors: false } })
+  host = createServices({ policy: [rule('*', 'allow')], search: { vectors: false }, app: ALWAYS_DEFER })
   events = []
   host.events.on((event) => events.push(event))
   for (const [name, tools] of Object.entries({ github, mail, many })) await register({ name, tools })
@@ -50,13 +53,8 @@ const chosen = (selection: { tools: ReadonlyArray<{ entry: { ref: string } }> })
 describe('thread.resolve', () => {
   it('returns always-on tools, tools that match the prompt, and search_tools', async () => {
     const selection = await host.thread(ann).select({ prompt: 'create an issue in the repository', limit: 2 })
-    expect(chosen(selection)).toEqual([
-      'clock.now',
-      'github.create_issue',
-      'github.list_issues',
-      'loadout.search_tools',
-    ])
-    const [, found] = selection.tools
+    expect(chosen(selection)).toEqual(['clock.now', ...BUILT_IN, 'github.create_issue', 'github.list_issues'])
+    const found = selection.tools.find(({ by }) => by === 'search')
     expect(found).toMatchObject({ by: 'search', entry: { modelName: 'mcp_github_create_issue' } })
     expect(found?.score).toBeGreaterThan(0)
     expect(found?.reasons.join()).toContain('"issue" in its name')
@@ -68,7 +66,7 @@ describe('thread.resolve', () => {
 
   it('withholds code-only tools from direct callers and declares them to programs', async () => {
     await host.close()
-    host = createServices({ policy: [rule('*', 'allow')], executor: quickjs() })
+    host = createServices({ policy: [rule('*', 'allow')], executor: quickjs(), app: ALWAYS_DEFER })
     await register({ name: 'many', tools: many })
     const ledger = ['book', 'close', 'sum'].map((name) => tool(`${name}_ledger`, `To ${name} the ledger.`, { text }))
     await register({ name: 'coded', tools: ledger, allowedCallers: ['code'] })
@@ -102,11 +100,18 @@ describe('thread.resolve', () => {
     expect(JSON.stringify(more)).toContain('mcp_coded_close_ledger')
   })
 
-  it('selects tools for one call without loading them into the thread', async () => {
+  it('keeps selected tools for the next prompt without loading them into the thread', async () => {
     const thread = host.thread(ann)
-    await thread.select({ prompt: 'send an e-mail' })
+    const first = chosen(await thread.select({ prompt: 'send an e-mail' }))
+    expect(first).toContain('mail.send_mail')
     expect(await thread.loaded()).toEqual([])
-    expect(chosen(await thread.select({ prompt: '' }))).toEqual(['clock.now', 'loadout.search_tools'])
+    expect(events.filter((event) => 'threadId' in event)).toEqual([])
+    expect(chosen(await thread.select({ prompt: '' }))).toEqual(first)
+    await thread.load(['mail.send_mail'])
+    expect(await thread.loaded()).toEqual([{ ref: 'mail.send_mail', sticky: false }])
+    expect(events).toContainEqual({ type: 'tool-loaded', ...ann, ref: 'mail.send_mail' })
+    await thread.unload()
+    expect(chosen(await thread.select({ prompt: '' }))).toEqual(['clock.now', ...BUILT_IN])
   })
 
   it('keeps to its token budget and reports dropped tools', async () => {
@@ -148,11 +153,12 @@ describe('thread.resolve', () => {
     const bob = host.thread({ userId: 'bob', threadId: 'small' })
     await register({ name: 'tiny', tools: [tool('a', 'One.'), tool('b', 'Two.')] }, 'bob')
     const selection = await bob.select({ prompt: 'one' })
-    expect(chosen(selection).sort()).toEqual(['tiny.a', 'tiny.b'])
+    expect(chosen(selection)).toEqual(['tiny.a', 'tiny.b', 'loadout.read_result'])
     expect(selection.tokens.after).toBe(selection.tokens.before)
-    expect(chosen(await bob.select({ prompt: 'one', limit: 1 }))).toEqual(['tiny.a', 'loadout.search_tools'])
+    expect(chosen(await bob.select({ prompt: 'one', limit: 1 }))).toEqual([...BUILT_IN, 'tiny.a'])
     await host.preferences.update('bob', { autoLoadTools: false })
-    expect(chosen(await bob.select({ prompt: 'one' }))).toEqual(['loadout.search_tools'])
+    const another = host.thread({ userId: 'bob', threadId: 'another' })
+    expect(chosen(await another.select({ prompt: 'one' }))).toEqual(BUILT_IN)
   })
 
   it.each<[string, (thread: ReturnType<HostServices['thread']>) => Promise<unknown>]>([
@@ -190,12 +196,12 @@ describe('thread.resolve', () => {
       { role: 'assistant', content: [{ type: 'tool-call', toolName: 'mcp_many_thing_7' }] },
     ]
     const selection = await host.thread(ann).select({ prompt: 'send it', history, limit: 1 })
-    expect(chosen(selection)).toEqual(['clock.now', 'many.thing_7', 'mail.send_mail', 'loadout.search_tools'])
+    expect(chosen(selection)).toEqual(['clock.now', ...BUILT_IN, 'many.thing_7', 'mail.send_mail'])
   })
 
   it('returns always-on tools and search_tools when the user turned off auto-loading', async () => {
     await host.preferences.update('ann', { autoLoadTools: false })
-    expect(chosen(await host.thread(ann).select({ prompt: 'issues' }))).toEqual(['clock.now', 'loadout.search_tools'])
+    expect(chosen(await host.thread(ann).select({ prompt: 'issues' }))).toEqual(['clock.now', ...BUILT_IN])
   })
 
   it('selects no tool that is unavailable in the thread or the call', async () => {
@@ -219,7 +225,7 @@ describe('search_tools', () => {
     const [block] = outcome.status === 'ok' ? (outcome.content as Array<{ text: string }>) : []
     expect(block?.text).toContain('- mcp_mail_send_mail(to: string, body?: string): Sends an e-mail to somebody.')
     const next = selection.next()
-    expect(chosen(next)).toEqual([...chosen(selection).slice(0, -1), 'mail.send_mail', 'loadout.search_tools'])
+    expect(chosen(next)).toEqual([...chosen(selection), 'mail.send_mail'])
     expect(next.tokens.after).toBeGreaterThan(selection.tokens.after)
     expect(await next.call({ name: 'mcp_mail_send_mail', arguments: { to: 'bob' } })).toMatchObject({ status: 'ok' })
     expect(await thread.loaded()).toEqual([{ ref: 'mail.send_mail', sticky: false }])
@@ -349,9 +355,9 @@ describe('tools loaded in a thread', () => {
     await thread.load(['github.list_issues'])
     expect(chosen(await thread.select({ prompt: '' }))).toEqual([
       'clock.now',
+      ...BUILT_IN,
       'mail.find_mail',
       'github.list_issues',
-      'loadout.search_tools',
     ])
     await expect(thread.load(['nobody.knows'])).rejects.toMatchObject({ code: 'not-carried' })
     await thread.deactivate('mail')
@@ -389,7 +395,7 @@ describe('tools loaded in a thread', () => {
     expect(await thread.loaded()).toEqual([])
     expect(events).toContainEqual({ type: 'tool-unloaded', ...ann, ref: 'mail.find_mail' })
     await register({ name: 'mail', tools: [tool('find_mail', 'Deletes everything.')] })
-    expect(chosen(await thread.select({ prompt: '' }))).toEqual(['clock.now', 'loadout.search_tools'])
+    expect(chosen(await thread.select({ prompt: '' }))).toEqual(['clock.now', ...BUILT_IN])
   })
 
   it('are not listed and take no room after their app toolkit is removed', async () => {

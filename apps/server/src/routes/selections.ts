@@ -104,9 +104,11 @@ export function selectionRoutes(host: HostServices) {
 }
 
 function view(selection: Selection) {
-  const { tools: chosen, deferred: rest, threadId, dropped, unavailable, tokens: cost, strategy, warnings } = selection
+  const { tools: chosen, deferred: rest, threadId, stablePrefix, tokens: cost, strategy, warnings } = selection
+  const { dropped, unavailable } = selection
   return {
     threadId,
+    stablePrefix,
     dropped,
     unavailable,
     tokens: cost,

@@ -261,18 +261,20 @@ describe('/api/app/config', () => {
       status: 200,
       body: {
         discovery: { enabled: false, autoDiscover: false },
-        defaults: { deferLoading: true, enableProgrammaticCalling: true },
+        defaults: { deferLoading: true, deferAboveTokens: 10_000, enableProgrammaticCalling: true },
       },
     })
     await ann()('POST /api/mcp', custom('early', 'a'))
     const patch = { defaults: { enableProgrammaticCalling: false } }
     expect((await operator()('PATCH /api/app/config', patch)).body.defaults).toEqual({
       deferLoading: true,
+      deferAboveTokens: 10_000,
       enableProgrammaticCalling: false,
     })
     await operator()('PATCH /api/app/config', { defaults: { deferLoading: false } })
     expect((await operator()('GET /api/app/config')).body.defaults).toEqual({
       deferLoading: false,
+      deferAboveTokens: 10_000,
       enableProgrammaticCalling: false,
     })
     await ann()('POST /api/mcp', custom('late', 'a'))

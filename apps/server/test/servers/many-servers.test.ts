@@ -95,7 +95,7 @@ describe('eighty servers with 2,310 tools', () => {
     })
     const selection = (await answer.json()) as { tools: Array<{ ref: string }>; deferred: number; dropped: object[] }
     expect(selection.tools.map(({ ref }) => ref)).toContain(wanted.ref)
-    expect(selection.tools.length + selection.deferred).toBe(TOOLS + 1)
+    expect(selection.tools.length + selection.deferred).toBe(TOOLS + 2)
     expect(selection.dropped).toEqual([])
   })
 })

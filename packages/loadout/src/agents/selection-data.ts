@@ -11,7 +11,7 @@ export function selectionData(
   selection: SelectionData,
   { warnings, lost }: { warnings: readonly string[]; lost: readonly LostInTool[] },
 ): JsonObject {
-  const { tools, deferred, dropped, unavailable, tokens, strategy } = selection
+  const { tools, deferred, dropped, unavailable, tokens, strategy, stablePrefix } = selection
   return {
     tools: tools.map(({ entry: { ref, modelName, toolkit }, by, score, reasons, tokens: cost }) => ({
       ref,
@@ -27,6 +27,7 @@ export function selectionData(
     unavailable: unavailable.slice(0, MAX_DROPPED),
     tokens,
     strategy,
+    stablePrefix,
     warnings: [...selection.warnings, ...warnings],
     ...(lost.length > 0 ? { lost: lost.slice(0, MAX_LOST) as unknown as JsonObject[] } : {}),
   }

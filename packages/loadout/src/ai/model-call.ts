@@ -112,6 +112,20 @@ export function callParts({ tools }: ModelSelection): { selected: LoadoutEntry[]
   return { selected: entries.filter((entry) => !isSearch(entry)), search: entries.find(isSearch) }
 }
 
+/**
+ * Inserts the search tool of a form where the selection has it, before tools that a later selection may append; at the
+ * end if the selection has none.
+ */
+export function withSearchTool<T>(
+  { tools }: ModelSelection,
+  { immediate, items, search }: { immediate: readonly LoadoutEntry[]; items: readonly T[]; search: T },
+): T[] {
+  const at = tools.findIndex(({ entry }) => isSearch(entry))
+  const before = new Set(at === -1 ? immediate : tools.slice(0, at).map(({ entry }) => entry))
+  const position = immediate.findIndex((entry) => !before.has(entry))
+  return position === -1 ? [...items, search] : items.toSpliced(position, 0, search)
+}
+
 export const descriptionOf = ({ manifest }: LoadoutEntry): string | undefined => manifest.description ?? manifest.title
 
 /** Truncates program texts to the limits of `selection.follow`. */

@@ -19,6 +19,7 @@ import {
   type ModelSelection,
   SEARCH_NAME,
   searchResultNames,
+  withSearchTool,
 } from './model-call.ts'
 import { type ModelOutput, referencedInMessages, toModelOutput, toReferences } from './model-output.ts'
 import { namespacesOf, namespacesWithin, namespaceTool } from './openai/namespaces.ts'
@@ -102,16 +103,22 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
   const settings: ToolSettings = { ...options, search, provider, invokeTool: selection.call }
   const waitingNames = new Set(plan.waiting.map(({ modelName }) => modelName))
   const more = waitingOptions(search, plan.waiting)
-  const tools: ToolSet = {}
-  for (const entry of plan.immediate) tools[entry.modelName] = toolOf(entry, settings)
-  for (const entry of plan.waiting) {
-    const definition = toolOf(entry, settings, more(entry))
-    tools[entry.modelName] = search.by === 'ai-sdk' ? { ...definition, deferLoading: true } : definition
-  }
   const entries = [...plan.immediate, ...plan.waiting]
-  if (plan.waiting.length > 0) Object.assign(tools, searchTool({ ...settings, waiting: waitingNames }, entries))
+  const items = plan.immediate.map((entry): NamedTool => [entry.modelName, toolOf(entry, settings)])
+  const immediate =
+    plan.waiting.length > 0
+      ? withSearchTool(selection, {
+          immediate: plan.immediate,
+          items,
+          search: searchTool({ ...settings, waiting: waitingNames }, entries),
+        })
+      : items
+  const waiting = plan.waiting.map((entry): NamedTool => {
+    const definition = toolOf(entry, settings, more(entry))
+    return [entry.modelName, search.by === 'ai-sdk' ? { ...definition, deferLoading: true } : definition]
+  })
   return {
-    tools,
+    tools: Object.fromEntries([...immediate, ...waiting]),
     ...(search.by === 'steps' && plan.waiting.length > 0 ? byStepsOf(selection, { plan, provider }) : {}),
     ...(options.approvals === 'sdk' && selection.ask ? { toolApproval: approvalOf(selection.ask) } : {}),
     ...instructionsFor(search, plan.waiting),
@@ -280,36 +287,37 @@ function mergeOptions(options: JsonObject = {}, more: JsonObject): JsonObject {
   )
 }
 
+type NamedTool = [name: string, tool: Tool]
+
 function searchTool(
   settings: ToolSettings & { waiting: ReadonlySet<string> },
   entries: readonly LoadoutEntry[],
-): ToolSet {
+): NamedTool {
   const { search, invokeTool, waiting, schemas, provider } = settings
   const searchDefinition = toolOf(SEARCH_ENTRY, { search, invokeTool, schemas, provider })
-  if (search.by === 'steps') return { [SEARCH_NAME]: searchDefinition }
+  if (search.by === 'steps') return [SEARCH_NAME, searchDefinition]
   if (search.by === 'ai-sdk') {
     const find = async ({ query }: { query: string }) => foundIn(invokeTool, { query })
-    return { [SEARCH_NAME]: toolSearch({ search: find, maxResults: MAX_RESULTS }) }
+    return [SEARCH_NAME, toolSearch({ search: find, maxResults: MAX_RESULTS })]
   }
   if (search.by === 'anthropic') {
-    if (search.tool) return { tool_search: search.tool }
+    if (search.tool) return ['tool_search', search.tool]
     const toOutput = ({ output }: { output: unknown }): ModelOutput => toReferences(output, waiting)
-    return { [SEARCH_NAME]: { ...searchDefinition, toModelOutput: toOutput } }
+    return [SEARCH_NAME, { ...searchDefinition, toModelOutput: toOutput }]
   }
-  if (search.execution === 'server') return { tool_search: search.toolSearch({}) }
+  if (search.execution === 'server') return ['tool_search', search.toolSearch({})]
   const { description = '', inputSchema: parameters } = SEARCH_TOOLS
-  return {
-    tool_search: search.toolSearch({
-      execution: 'client',
-      description,
-      parameters,
-      async execute({ arguments: args }, { abortSignal: signal }) {
-        const names = await foundIn(invokeTool, args as JsonObject, signal)
-        const found = names.flatMap((name) => entries.filter(({ modelName }) => modelName === name))
-        return { tools: namespacesOf(found).map((space) => namespaceTool(space)) as never[] }
-      },
-    }),
-  }
+  const tool = search.toolSearch({
+    execution: 'client',
+    description,
+    parameters,
+    async execute({ arguments: args }, { abortSignal: signal }) {
+      const names = await foundIn(invokeTool, args as JsonObject, signal)
+      const found = names.flatMap((name) => entries.filter(({ modelName }) => modelName === name))
+      return { tools: namespacesOf(found).map((space) => namespaceTool(space)) as never[] }
+    },
+  })
+  return ['tool_search', tool]
 }
 
 /** A failed search is an error for the model, not an empty result. */

@@ -13,10 +13,11 @@ import { type Setup, type SetupDeps, type SetupOptions, setupToolkits } from '..
 import type { ResolveOptions } from '../schema/toolkit/selection.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
 import type { Resolver } from '../search/resolve-prompt.ts'
+import type { SelectionMemory } from '../search/selection-memory.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { forWorkflow, traceOr } from '../telemetry/trace-context.ts'
 import type { ApprovalRequests } from './approval-request.ts'
-import { READ_ENTRY, withReadResult } from './built-in/built-in-tools.ts'
+import { ownEntries, withReadResult } from './built-in/built-in-tools.ts'
 import type { CallOutcome } from './call.ts'
 import { failed } from './call.ts'
 import type { NamedCall } from './call-by-name.ts'
@@ -53,6 +54,7 @@ export interface InvocationDeps extends SetupDeps {
   connector: Pick<Connector, 'retire'>
   loaded: Pick<LoadedTools, 'list'>
   resolver: Resolver
+  selections: SelectionMemory
   events: Emitter
   telemetry: Telemetry
 }
@@ -86,7 +88,10 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
-type CreateDeps = Pick<InvocationDeps, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs' | 'approvalRequests'>
+type CreateDeps = Pick<
+  InvocationDeps,
+  'calls' | 'connector' | 'loaded' | 'resolver' | 'selections' | 'programs' | 'approvalRequests'
+>
 
 interface InvocationScope {
   context: ExecutionContext
@@ -146,7 +151,7 @@ function createTools(deps: CreateDeps, loadout: Loadout, scope: ToolsScope): Inv
         userId,
         threadId,
         loadout,
-        own: presented === loadout ? [] : [READ_ENTRY],
+        own: ownEntries(loadout),
         loaded: loadedTools,
       }
       // Sessions do not offer `run_code`.
@@ -163,7 +168,7 @@ function createTools(deps: CreateDeps, loadout: Loadout, scope: ToolsScope): Inv
             ),
           follow: (programs) => deps.programs.follow({ userId, threadId }, programs),
         },
-        selection,
+        await deps.selections.remember({ userId, threadId }, selection),
       )
     },
     async call(call) {

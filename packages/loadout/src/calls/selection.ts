@@ -78,8 +78,7 @@ function extend(
   refs: readonly string[],
   { count, maxTokens = Number.POSITIVE_INFINITY }: SelectionDeps,
 ): SelectionData {
-  const tools = data.tools.filter(({ entry }) => entry !== SEARCH_ENTRY)
-  const last = data.tools.filter(({ entry }) => entry === SEARCH_ENTRY)
+  const tools = [...data.tools]
   // A tool that was dropped before and is found now is listed once.
   const dropped = data.dropped.filter(({ ref }) => !refs.includes(ref))
   let after = data.tokens.after
@@ -94,5 +93,5 @@ function extend(
   }
   const selected = new Set(tools.map(({ entry }) => entry))
   const deferred = data.deferred.filter((entry) => !selected.has(entry))
-  return { ...data, tools: [...tools, ...last], deferred, dropped, tokens: { ...data.tokens, after } }
+  return { ...data, tools, deferred, dropped, tokens: { ...data.tokens, after } }
 }

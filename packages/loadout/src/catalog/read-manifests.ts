@@ -70,6 +70,10 @@ export const noneUsable = (count: number) =>
 export const isNoneUsable = (text: string) =>
   /^(All \d+ tools|The only tool) that the server lists (are|is) invalid\.$/.test(text)
 
+/** Warning of a server that lists more tools than a catalog keeps, from the stored outcome of a discovery. */
+export const cutWarning = ({ introspectionReason }: { introspectionReason: string | null }): string | undefined =>
+  introspectionReason?.split('\n').find((line) => /^The server lists \d+ tools; the first \d+ are kept\.$/.test(line))
+
 function nameOf(item: unknown, index: number): string {
   const name = typeof item === 'object' && item !== null ? (item as JsonObject).name : undefined
   return typeof name === 'string' && name !== '' ? cleanText(name).text.slice(0, MAX_NAME) : `(tool ${index + 1})`

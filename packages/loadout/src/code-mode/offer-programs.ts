@@ -42,8 +42,7 @@ export function offerPrograms(whole: SelectionData, options: OfferOptions): Sele
   const description = text === '' ? RUN_CODE.description : `${RUN_CODE.description}\n\n${text}`
   const entry: LoadoutEntry = { ...RUN_CODE_ENTRY, manifest: { ...RUN_CODE, description } }
   const offered: SelectedTool = { entry, by: 'always', reasons: ['It runs programs over tools.'], tokens: count(entry) }
-  const search = remaining.filter((one) => one.entry === SEARCH_ENTRY)
-  const tools = [...remaining.filter((one) => one.entry !== SEARCH_ENTRY), offered, ...search]
+  const tools = [...remaining, offered]
   const offeredEntries = new Set(tools.map((one) => one.entry))
   const moved = only ? callable.filter((one) => !offeredEntries.has(one) && mayBeCalledBy(one, options.callers)) : []
   const after = tools.reduce((sum, { tokens }) => sum + tokens, 0)

@@ -61,6 +61,7 @@ import type { RemoteServer } from '../schema/toolkit/server.ts'
 import { createSearch } from '../search/create-search.ts'
 import { createLoadedTools } from '../search/loaded-tools.ts'
 import { createResolver } from '../search/resolve-prompt.ts'
+import { createSelectionMemory } from '../search/selection-memory.ts'
 import { createToolSearch, type ToolSearch } from '../search/tool-search.ts'
 import { toolkitsByUse } from '../search/usage/tool-usage.ts'
 import { memory } from '../storage/memory.ts'
@@ -293,9 +294,11 @@ export function createServices(options: ServiceOptions = {}): HostServices {
   const activations = createActivations({ storage, cache, events })
   const { searcher, learned } = createSearch({ storage, cache, goneSince: removedAt }, options.search)
   const loaded = createLoadedTools({ storage, cache, events })
+  const selections = createSelectionMemory({ loaded, threads })
   const resolver = createResolver({
     searcher,
     preferences,
+    deferAboveTokens: async () => (await app.get()).defaults.deferAboveTokens,
     tokenizer: options.search?.tokenizer,
     prices: options.search?.prices,
   })
@@ -414,6 +417,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
         results,
         loaded,
         resolver,
+        selections,
         programs: runs.programs,
         approvalRequests: ahead,
         registry,
@@ -522,6 +526,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
           results,
           loaded,
           resolver,
+          selections,
           programs: runs.programs,
           ahead,
           activations,

@@ -1,4 +1,4 @@
-/** Reports the toolkits that a cap keeps out of a thread, so that no server is lost without a word. */
+/** Reports toolkits that a cap keeps out of a thread, and catalogs that were cut, so that no tool is lost silently. */
 import type { Loadout } from './overlay.ts'
 
 const MAX_NAMES = 20
@@ -12,3 +12,7 @@ export function capWarnings({ droppedToolkits, toolkits }: Pick<Loadout, 'droppe
   const why = limit === undefined ? '' : `${limit.detail} `
   return [`${why}${servers} left out: ${names}. Raise the limit, or turn off other servers in this thread.`]
 }
+
+/** Catalogs of active toolkits that have fewer tools than their servers list. */
+export const cutWarnings = ({ toolkits }: Pick<Loadout, 'toolkits'>): string[] =>
+  toolkits.flatMap(({ id, cut }) => (cut === undefined ? [] : [`Tools of \`${id}\` are missing. ${cut}`]))

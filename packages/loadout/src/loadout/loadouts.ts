@@ -3,6 +3,7 @@
  * and cached as long as its tools are.
  */
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
+import { cutWarning } from '../catalog/read-manifests.ts'
 import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
 import type { ToolTransformer } from '../schema/toolkit/tool.ts'
 import type { PreferenceStore } from '../threads/preferences.ts'
@@ -101,13 +102,14 @@ interface IntrospectNewOptions {
   waitMs: number | undefined
 }
 
-/** Says of each active toolkit without tools why it has none. A server that lists no tools has nothing to say. */
-function withUnavailable(loadout: Loadout, offers: readonly OfferedToolkit[]): Loadout {
+/** Says of each active toolkit why it has no tools or not all of them. A server that lists none has nothing to say. */
+function withMissing(loadout: Loadout, offers: readonly OfferedToolkit[]): Loadout {
   const byKey = new Map(offers.map((offer) => [offer.uscoId, offer]))
   const toolkits = loadout.toolkits.map((toolkit) => {
-    const offer = toolkit.active && toolkit.toolCount === 0 ? byKey.get(toolkit.uscoId) : undefined
-    const unavailable = offer && whyUnavailable(offer)
-    return unavailable ? { ...toolkit, unavailable } : toolkit
+    const offer = toolkit.active ? byKey.get(toolkit.uscoId) : undefined
+    const unavailable = offer && toolkit.toolCount === 0 ? whyUnavailable(offer) : undefined
+    const cut = offer?.from && cutWarning(offer.from.stored.row)
+    return unavailable || cut ? { ...toolkit, unavailable, cut } : toolkit
   })
   return { ...loadout, toolkits }
 }
@@ -173,7 +175,7 @@ class LiveLoadouts implements Loadouts {
     if (options.uncapped) limits.toolkits = undefined
     const preferred = limits.toolkits && (options.preferred ?? (await this.#deps.usedBy?.(scope.userId)))
     const whole = overlay({ toolkits, layers, limits, preferred, ...(mayWiden ? { mayWiden } : {}) })
-    return narrow(withUnavailable(whole, stored), narrowing)
+    return narrow(withMissing(whole, stored), narrowing)
   }
 
   async missing(scope: LoadoutScope, { stored, found, loadout }: CalledTool): Promise<Reason[] | undefined> {

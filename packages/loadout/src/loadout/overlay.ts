@@ -57,6 +57,8 @@ export interface LoadoutToolkit {
   reasons: Reason[]
   /** Why an active toolkit has no tools. */
   unavailable?: { code: string; reason: string } | undefined
+  /** Warning of an active toolkit whose server lists more tools than its catalog keeps. */
+  cut?: string | undefined
 }
 
 export interface Loadout {

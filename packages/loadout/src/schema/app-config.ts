@@ -21,6 +21,8 @@ const discovery = z.strictObject({
 })
 const defaults = z.strictObject({
   deferLoading: z.boolean(),
+  /** Tokens of definitions up to which a selection has all tools of its loadout; 0 always defers. */
+  deferAboveTokens: z.number().int().min(0).max(1_000_000),
   /** Whether programs may call tools of toolkits that set no `allowedCallers`. */
   enableProgrammaticCalling: z.boolean(),
 })
@@ -70,7 +72,7 @@ export type AppConfig = z.infer<typeof appConfig>
 /** Configuration that applies when no operator saved one. */
 export const DEFAULT_APP_CONFIG: AppConfig = {
   discovery: { enabled: false, autoDiscover: false },
-  defaults: { deferLoading: true, enableProgrammaticCalling: true },
+  defaults: { deferLoading: true, deferAboveTokens: 10_000, enableProgrammaticCalling: true },
   trust: { untrusted: [], userToolkits: true },
   limits: { argumentBytes: 1_048_576, resultBytes: 100_000 },
   audit: {},
@@ -82,7 +84,7 @@ const { shape } = limits
 /** Partial update. Null removes a limit, or resets a required value to its default. */
 export const appConfigPatch = z.strictObject({
   discovery: discovery.partial().extend({ endpoint: discovery.shape.endpoint.nullable() }).optional(),
-  defaults: defaults.partial().optional(),
+  defaults: defaults.partial().extend({ deferAboveTokens: defaults.shape.deferAboveTokens.nullish() }).optional(),
   trust: trust.partial().optional(),
   limits: z
     .strictObject({

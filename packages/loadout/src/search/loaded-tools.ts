@@ -1,6 +1,7 @@
 /**
- * Tools that a thread loaded: found once, then selected for later steps and prompts. They grant nothing: a loaded tool
- * that is no longer in the loadout is not selected. Bounded: the longest unused that are not sticky are evicted first.
+ * Tools that a thread loaded, or that its prompts selected: selected for later steps and prompts too. They grant
+ * nothing: a tool that is no longer in the loadout is not selected. Bounded: those of prompts are evicted first, then
+ * the longest unused that are not sticky.
  */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -16,7 +17,7 @@ export interface ThreadScope {
 }
 
 export interface LoadedTools {
-  /** In loading order. */
+  /** In loading order, with those that a prompt selected. */
   list(scope: ThreadScope): Promise<readonly LoadedTool[]>
   load(scope: ThreadScope, refs: readonly string[], options?: LoadOptions): Promise<void>
   /** Unloads these, or all tools of the thread. */
@@ -32,12 +33,16 @@ export interface LoadOptions {
   sticky?: boolean | undefined
   /** Loads as many as fit, in order, instead of all or none. */
   asRoom?: boolean | undefined
+  /** Whether a prompt selected them, which loads nothing. */
+  byPrompt?: boolean | undefined
   /** Existing refs: loaded tools of removed toolkits take no room. @default all loaded tools */
   existing?: ReadonlySet<string> | undefined
 }
 
 /** More would fill the context again. */
 const MAX_LOADED = 50
+/** Tools that a full thread evicts when a prompt selects more. */
+const MAX_EVICTED = 20
 /** Unavailable tools may come back, so a bounded number is kept. */
 const MAX_UNAVAILABLE = 100
 const FLUSH_MS = 1000
@@ -57,27 +62,32 @@ export function createLoadedTools(deps: { storage: Storage; cache: ReadCache; ev
   return {
     list: ({ userId, threadId }) =>
       cache.read({ userId, name: `loaded tools ${threadId}` }, ['loadedTools'], async () =>
-        (await storage.transaction({ userId }, (tx) => rowsOf(tx, { userId, threadId }))).map(({ ref, sticky }) => ({
-          ref,
-          sticky,
-        })),
+        (await storage.transaction({ userId }, (tx) => rowsOf(tx, { userId, threadId }))).map(
+          ({ ref, sticky, byPrompt }) => ({ ref, sticky, byPrompt }),
+        ),
       ),
     load: (scope, refs, options = {}) =>
       change(scope, async (tx) => {
+        const { byPrompt = false } = options
         const rows = await rowsOf(tx, scope)
         const byRef = new Map(rows.map((row) => [row.ref, row]))
         const { accepted, evicted } = roomFor([...new Set(refs)], rows, options)
         for (const row of evicted) await tx.delete('loadedTools', row.loadedToolId)
         const loaded: string[] = []
+        let loadedAt = Math.max(Date.now(), ...rows.map((row) => +row.loadedAt + 1))
         for (const ref of accepted) {
           const row = byRef.get(ref)
-          if (row) await tx.update('loadedTools', row.loadedToolId, { set: touched(row, options.sticky) })
-          else {
-            await tx.insert('loadedTools', rowOf(scope, ref, options.sticky ?? false))
-            loaded.push(ref)
+          if (row) await tx.update('loadedTools', row.loadedToolId, { set: touched(row, options) })
+          // A tool that only a prompt selected is loaded now.
+          if (row?.byPrompt && !byPrompt) loaded.push(ref)
+          if (!row) {
+            // Times are 1 ms apart, so that the order of the refs is stored.
+            const row = rowOf(scope, ref, { sticky: options.sticky ?? false, byPrompt, at: loadedAt++ })
+            await tx.insert('loadedTools', row)
+            if (!byPrompt) loaded.push(ref)
           }
         }
-        return { loaded, unloaded: evicted.map(({ ref }) => ref) }
+        return { loaded, unloaded: evicted.filter((row) => !row.byPrompt).map(({ ref }) => ref) }
       }),
     unload: (scope, refs) =>
       change(scope, async (tx) => {
@@ -85,7 +95,7 @@ export function createLoadedTools(deps: { storage: Storage; cache: ReadCache; ev
         for (const row of await rowsOf(tx, scope)) {
           if (refs && !refs.includes(row.ref)) continue
           await tx.delete('loadedTools', row.loadedToolId)
-          unloaded.push(row.ref)
+          if (!row.byPrompt) unloaded.push(row.ref)
         }
         return { loaded: [], unloaded }
       }),
@@ -99,14 +109,19 @@ interface Changed {
   unloaded: string[]
 }
 
-const touched = (row: LoadedToolRow, sticky: boolean | undefined) => ({
+const touched = (row: LoadedToolRow, { sticky = row.sticky, byPrompt = false }: LoadOptions) => ({
   usedAt: new Date(),
-  sticky: sticky ?? row.sticky,
+  sticky,
+  byPrompt: row.byPrompt && byPrompt,
 })
 
-function rowOf({ userId, threadId }: ThreadScope, ref: string, sticky: boolean): LoadedToolRow {
-  const now = new Date()
-  return { loadedToolId: newId('loadedTool'), userId, threadId, ref, sticky, loadedAt: now, usedAt: now }
+function rowOf(
+  { userId, threadId }: ThreadScope,
+  ref: string,
+  { at, ...flags }: Pick<LoadedToolRow, 'sticky' | 'byPrompt'> & { at: number },
+): LoadedToolRow {
+  const loadedAt = new Date(at)
+  return { loadedToolId: newId('loadedTool'), userId, threadId, ref, ...flags, loadedAt, usedAt: loadedAt }
 }
 
 async function rowsOf(tx: Transaction, { userId, threadId }: ThreadScope): Promise<LoadedToolRow[]> {
@@ -114,11 +129,11 @@ async function rowsOf(tx: Transaction, { userId, threadId }: ThreadScope): Promi
   return [...rows].sort((a, b) => +a.loadedAt - +b.loadedAt || (a.ref < b.ref ? -1 : 1))
 }
 
-/** Accepted refs, and the rows that are evicted for them: the longest unused that are not sticky. */
+/** Accepted refs, and the rows that are evicted for them, none of them sticky. */
 function roomFor(
   refs: readonly string[],
   rows: readonly LoadedToolRow[],
-  { asRoom = false, existing }: LoadOptions,
+  { asRoom = false, byPrompt = false, existing }: LoadOptions,
 ): { accepted: readonly string[]; evicted: LoadedToolRow[] } {
   const wanted = new Set(refs)
   const isPresent = ({ ref }: LoadedToolRow) => wanted.has(ref) || !existing || existing.has(ref)
@@ -128,7 +143,9 @@ function roomFor(
   const missing = present.length + fresh.length - MAX_LOADED - free.length
   if (missing > 0 && !asRoom) throw tooMany()
   const rejected = new Set(missing > 0 ? fresh.slice(-missing) : [])
-  const excess = Math.max(0, present.length + fresh.length - rejected.size - MAX_LOADED)
+  const overflow = Math.max(0, present.length + fresh.length - rejected.size - MAX_LOADED)
+  // Each eviction changes the beginning of the tool list, so a full thread evicts many at once.
+  const excess = overflow > 0 && byPrompt ? Math.max(overflow, MAX_EVICTED) : overflow
   const unavailable = rows.filter((row) => !isPresent(row)).sort(byUse)
   return {
     accepted: refs.filter((ref) => !rejected.has(ref)),
@@ -136,7 +153,7 @@ function roomFor(
   }
 }
 
-const byUse = (a: LoadedToolRow, b: LoadedToolRow) => +a.usedAt - +b.usedAt
+const byUse = (a: LoadedToolRow, b: LoadedToolRow) => Number(b.byPrompt) - Number(a.byPrompt) || +a.usedAt - +b.usedAt
 
 const tooMany = () =>
   new HostError('invalid-input', {

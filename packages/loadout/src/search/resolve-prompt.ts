@@ -1,11 +1,17 @@
 /** Resolves a prompt to a selection: searches the loadout within a token budget. */
 import type { z } from 'zod'
 import { BUILT_IN_NAMES, BUILT_IN_TOOLKIT } from '../loadout/built-in-entry.ts'
-import { capWarnings } from '../loadout/limit-warnings.ts'
+import { capWarnings, cutWarnings } from '../loadout/limit-warnings.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import { parse } from '../schema/json.ts'
 import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
-import { DEFAULT_CALLERS, type ResolveOptions, resolveInput, type SelectionData } from '../schema/toolkit/selection.ts'
+import {
+  DEFAULT_CALLERS,
+  DEFAULT_SELECTED,
+  type ResolveOptions,
+  resolveInput,
+  type SelectionData,
+} from '../schema/toolkit/selection.ts'
 import type { AllowedCaller } from '../schema/toolkit/tool.ts'
 import type { PreferenceStore } from '../threads/preferences.ts'
 import { type HistoryHints, parseHistory } from './history.ts'
@@ -43,6 +49,8 @@ export interface Resolver {
 export interface ResolverDeps {
   searcher: Searcher
   preferences: Pick<PreferenceStore, 'get'>
+  /** Tokens up to which all tools of a loadout are sent. */
+  deferAboveTokens: () => Promise<number>
   /** @default the tokenizer of the model's family */
   tokenizer?: Tokenizer | undefined
   /** Token prices, for limits in money. @default none */
@@ -55,7 +63,8 @@ const COUNTING_MS = 50
 const MAX_DEFERRED = 512
 const MAX_RANKED = 1000
 
-export function createResolver({ searcher, preferences, tokenizer, prices }: ResolverDeps): Resolver {
+export function createResolver(deps: ResolverDeps): Resolver {
+  const { searcher, preferences, tokenizer, prices } = deps
   const counters = new Map<string, DefinitionCounter>()
   /** Counts are cached per tokenizer; families share a vocabulary but not its name. */
   const counterFor = async (model: string | undefined) => {
@@ -86,12 +95,13 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
       const input = parse(resolveInput, options)
       const hints = parseHistory(input.history ?? [])
       const { autoLoadTools } = await preferences.get(userId)
-      const shouldSearch = autoLoadTools && input.limit > 0 && input.prompt.trim() !== ''
+      const limit = input.limit ?? DEFAULT_SELECTED
+      const shouldSearch = autoLoadTools && limit > 0 && input.prompt.trim() !== ''
       const callers = callersOf(input)
       const tools = [...loadout.tools, ...own].filter((entry) => mayBeCalledBy(entry, callers))
       const loadedTools = [...loaded, ...calledIn(tools, hints)]
       const found = shouldSearch
-        ? await searchPrompt(searcher, { userId, loadout, tools, callers, hints, loadedTools }, input)
+        ? await searchPrompt(searcher, { userId, loadout, tools, callers, hints, loadedTools, limit }, input)
         : undefined
       const counter = await counterFor(input.model)
       const count = (entry: LoadoutEntry) => counter.count(entry)
@@ -104,19 +114,21 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
         maxTokens,
         count,
         // With auto-loading off, or a lower limit, a small loadout is not sent as a whole.
-        mayTakeAll: autoLoadTools && countDeferred(tools, loadedTools) <= input.limit,
+        mayTakeAll: autoLoadTools && (input.limit === undefined || countDeferred(tools, loadedTools) <= limit),
+        sendAllBelow: input.limit === undefined ? await deps.deferAboveTokens() : 0,
       })
       const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
       const selection: SelectionData = {
         ...(threadId === undefined ? {} : { threadId }),
         userId,
         tools: result.tools,
+        stablePrefix: 0,
         deferred: result.deferred,
         dropped: [...result.dropped, ...droppedToolkits(loadout)],
         unavailable: unavailableToolkits(loadout),
         tokens: { tokenizer: counter.name, before, after: result.tokens, exact },
         strategy: found?.strategy ?? input.strategy ?? 'hybrid',
-        warnings: [...(found?.warnings ?? []), ...capWarnings(loadout)],
+        warnings: [...(found?.warnings ?? []), ...capWarnings(loadout), ...cutWarnings(loadout)],
       }
       return { selection, count, maxTokens, tokenizer: counter.tokenizer }
     },
@@ -150,16 +162,20 @@ interface PromptSearch {
   callers: readonly AllowedCaller[]
   hints: HistoryHints
   loadedTools: readonly LoadedTool[]
+  limit: number
 }
 
-/** Tools that are sent anyway do not count toward the prompt's limit. */
+/**
+ * Tools that are sent anyway do not count toward the prompt's limit. Those of earlier prompts do, so that a thread does
+ * not grow with every prompt.
+ */
 function searchPrompt(
   searcher: Searcher,
-  { userId, loadout, tools, callers, hints, loadedTools }: PromptSearch,
-  { prompt, limit, strategy }: z.output<typeof resolveInput>,
+  { userId, loadout, tools, callers, hints, loadedTools, limit }: PromptSearch,
+  { prompt, strategy }: z.output<typeof resolveInput>,
 ): Promise<SearchResult> {
   const always = tools.filter((entry) => !entry.deferred)
-  const existing = new Set([...always, ...loadedTools].map(({ ref }) => ref))
+  const existing = new Set([...always, ...loadedTools.filter(({ byPrompt }) => !byPrompt)].map(({ ref }) => ref))
   const rest = tools.length > limit + existing.size ? MAX_DEFERRED : 0
   const options = { userId, callers, limit, strategy, context: hints.text, existing, rest }
   return searcher.search(loadout.entries, prompt, options)

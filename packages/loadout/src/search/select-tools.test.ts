@@ -24,16 +24,16 @@ const refs = (chosen: ReturnType<typeof selectTools>) => chosen.tools.map((one) 
 describe('tool selection', () => {
   const tools = [entry('kit.a', false), entry('kit.b', true), entry('kit.c', true), entry('kit.d', true)]
 
-  it('includes always-on, sticky, loaded and found tools, and search_tools for the others', () => {
+  it('includes always-on, loaded and found tools in this order, and search_tools for the others', () => {
     const loaded = [
       { ref: 'kit.d', sticky: false },
       { ref: 'kit.c', sticky: true },
     ]
-    const chosen = selectTools({ tools, loaded, hits: [hit('kit.b', 0.9)], count })
+    const chosen = selectTools({ tools, loaded, hits: [hit('kit.b', 0.9)], mayTakeAll: false, count })
     expect(chosen.tools.map(({ entry: one, by, score }) => [one.ref, by, score])).toEqual([
       ['kit.a', 'always', undefined],
-      ['kit.c', 'sticky', undefined],
       ['kit.d', 'loaded', undefined],
+      ['kit.c', 'sticky', undefined],
       ['kit.b', 'search', 0.9],
     ])
     expect(chosen).toMatchObject({ deferred: [], dropped: [], tokens: 400 })
@@ -48,7 +48,7 @@ describe('tool selection', () => {
   it('keeps the best matches in a small budget and reports dropped tools', () => {
     const loaded = [{ ref: 'kit.c', sticky: false }]
     const chosen = selectTools({ tools, loaded, hits: [hit('kit.b')], maxTokens: 260, count })
-    expect(refs(chosen)).toEqual(['kit.a', 'kit.b', SEARCH_ENTRY.ref])
+    expect(refs(chosen)).toEqual(['kit.a', SEARCH_ENTRY.ref, 'kit.b'])
     expect(chosen.dropped).toEqual([
       { ref: 'kit.c', reason: 'It costs 100 tokens, and maxTokens is 260, of which search_tools needs 50.' },
     ])
@@ -74,17 +74,26 @@ describe('tool selection', () => {
       'kit.b',
     ])
     expect(refs(selectTools({ tools: dearer, loaded: [], hits, maxTokens: 200, count: dear }))).toEqual([
-      'kit.a',
       SEARCH_ENTRY.ref,
+      'kit.a',
     ])
+  })
+
+  it('sends all tools in loadout order up to a number of tokens, and within the budget', () => {
+    const input = { tools, loaded: [{ ref: 'kit.d', sticky: false }], hits: [hit('kit.c')], count }
+    expect(refs(selectTools({ ...input, sendAllBelow: 400 }))).toEqual(['kit.a', 'kit.b', 'kit.c', 'kit.d'])
+    expect(refs(selectTools({ ...input, sendAllBelow: 399 }))).toEqual(['kit.a', SEARCH_ENTRY.ref, 'kit.d', 'kit.c'])
+    expect(refs(selectTools({ ...input, sendAllBelow: 400, mayTakeAll: false }))).toContain(SEARCH_ENTRY.ref)
+    expect(selectTools({ ...input, sendAllBelow: 400, maxTokens: 399 }).tokens).toBeLessThan(400)
   })
 
   it('includes all tools if that costs no more, unless this is not allowed', () => {
     const few = ['a', 'b', 'c'].map((name) => entry(`kit.${name}`, true, 20))
     const chosen = selectTools({ tools: few, loaded: [], hits: [hit('kit.b', 0.7)], count })
-    expect(refs(chosen)).toEqual(['kit.b', 'kit.a', 'kit.c'])
+    expect(refs(chosen)).toEqual(['kit.a', 'kit.b', 'kit.c'])
     expect(chosen).toMatchObject({ deferred: [], dropped: [], tokens: 60 })
-    expect(chosen.tools[1]).toMatchObject({ by: 'always', reasons: [expect.stringContaining('costs no more')] })
+    expect(chosen.tools[0]).toMatchObject({ by: 'always', reasons: [expect.stringContaining('is small')] })
+    expect(chosen.tools[1]).toMatchObject({ by: 'search', score: 0.7 })
     expect(refs(selectTools({ tools: few, loaded: [], hits: [], mayTakeAll: false, count }))).toEqual([
       SEARCH_ENTRY.ref,
     ])
@@ -121,7 +130,7 @@ describe('tool selection', () => {
         expect(chosen.tokens).toBeLessThanOrEqual(maxTokens)
         expect(new Set(own).size).toBe(own.length)
         expect([...own, ...chosen.deferred].sort(byRef)).toEqual([...all].sort(byRef))
-        const hasSearch = chosen.tools.at(-1)?.entry === SEARCH_ENTRY
+        const hasSearch = chosen.tools.some((one) => one.entry === SEARCH_ENTRY)
         const isReported = chosen.dropped.some(({ ref }) => ref === SEARCH_ENTRY.ref)
         expect(hasSearch || isReported).toBe(chosen.deferred.length > 0)
       }),

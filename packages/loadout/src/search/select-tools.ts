@@ -2,9 +2,10 @@
  * Selects the tools of a loadout that go to the model with one prompt. Pure. Invariants:
  *
  * - Only tools of the loadout are selected, each at most once.
- * - Order: never-deferred, sticky, loaded, found. The beginning stays the same between steps, for prompt caches.
- * - `search_tools` is last, and present whenever a tool was not selected. If the whole loadout costs no more than the
- *   selection, the whole loadout is sent.
+ * - Order: never-deferred, `search_tools`, loaded in loading order, found. New tools are appended, so that the prompt
+ *   caches of providers stay valid.
+ * - `search_tools` is present whenever a tool was not selected. A loadout below `sendAllBelow`, or one that costs no
+ *   more than the selection, is sent as a whole, in loadout order.
  * - With `maxTokens` the selection stays within it, and tools without room are reported. `search_tools` reserves room
  *   only when something is left to find and other tools still fit.
  */
@@ -18,6 +19,8 @@ export interface LoadedTool {
   ref: string
   /** Kept until it is unloaded. */
   sticky: boolean
+  /** Whether only an earlier prompt selected it. */
+  byPrompt?: boolean | undefined
 }
 
 export interface SelectionInput {
@@ -29,8 +32,10 @@ export interface SelectionInput {
   hits: readonly Hit[]
   /** Further search results, best first: they order the deferred tools. */
   rest?: readonly string[] | undefined
-  /** Whether the whole loadout may be sent when it costs no more. @default true */
+  /** Whether the whole loadout may be sent. @default true */
   mayTakeAll?: boolean | undefined
+  /** Tokens up to which the whole loadout is sent. @default 0 */
+  sendAllBelow?: number | undefined
   maxTokens?: number | undefined
   count: (entry: LoadoutEntry) => number
 }
@@ -43,7 +48,7 @@ export interface SelectionResult {
 }
 
 export function selectTools(input: SelectionInput): SelectionResult {
-  const { tools, maxTokens, count, mayTakeAll = true } = input
+  const { tools, maxTokens = Number.POSITIVE_INFINITY, count, mayTakeAll = true, sendAllBelow = 0 } = input
   const wanted = wantedOf(tools, input)
   const search = { entry: SEARCH_ENTRY, by: 'always' as const, reasons: [FINDS_MORE], tokens: count(SEARCH_ENTRY) }
   const { accepted, reserve } = fitting(wanted, { total: tools.length, search: search.tokens, maxTokens, count })
@@ -58,11 +63,13 @@ export function selectTools(input: SelectionInput): SelectionResult {
   const chosen: SelectedTool[] = wanted
     .filter(({ entry }) => accepted.has(entry))
     .map((tool) => ({ ...tool, tokens: count(tool.entry) }))
-  const remaining = (maxTokens ?? Number.POSITIVE_INFINITY) - costOf(chosen)
-  if (deferred.length > 0 && search.tokens <= remaining) chosen.push(search)
+  const remaining = maxTokens - costOf(chosen)
+  const always = chosen.filter(({ by }) => by === 'always').length
+  if (deferred.length > 0 && search.tokens <= remaining) chosen.splice(always, 0, search)
   else if (deferred.length > 0) dropped.push({ ref: SEARCH_ENTRY.ref, reason: noRoom(search.tokens, maxTokens) })
   const tokens = costOf(chosen)
-  const allTools = mayTakeAll && deferred.length > 0 ? allWithin(tools, { wanted, tokens, count }) : undefined
+  const budget = Math.min(maxTokens, Math.max(tokens, sendAllBelow))
+  const allTools = mayTakeAll ? allWithin(tools, { wanted, budget, count }) : undefined
   return allTools
     ? { tools: allTools, deferred: [], dropped: [], tokens: costOf(allTools) }
     : { tools: chosen, deferred, dropped, tokens }
@@ -70,7 +77,7 @@ export function selectTools(input: SelectionInput): SelectionResult {
 
 const costOf = (tools: readonly SelectedTool[]) => tools.reduce((sum, tool) => sum + tool.tokens, 0)
 
-const noRoom = (tokens: number, maxTokens: number | undefined, reserve = 0) =>
+const noRoom = (tokens: number, maxTokens: number, reserve = 0) =>
   `It costs ${tokens} tokens, and maxTokens is ${maxTokens}${reserve > 0 ? `, of which search_tools needs ${reserve}` : ''}.`
 
 interface RoomInput {
@@ -78,14 +85,14 @@ interface RoomInput {
   total: number
   /** Tokens of `search_tools`. */
   search: number
-  maxTokens: number | undefined
+  maxTokens: number
   count: SelectionInput['count']
 }
 
 /** Tools that fit, and the tokens reserved for `search_tools`. */
 function fitting(
   wanted: readonly Wanted[],
-  { total, search, maxTokens = Number.POSITIVE_INFINITY, count }: RoomInput,
+  { total, search, maxTokens, count }: RoomInput,
 ): { accepted: Set<LoadoutEntry>; reserve: number } {
   const fitInto = (budget: number) => {
     const accepted = new Set<LoadoutEntry>()
@@ -108,23 +115,21 @@ function fitting(
     : { accepted, reserve: 0 }
 }
 
-/** The whole loadout, if it costs no more than the selection. */
+/** The whole loadout in its own order, which no prompt changes, if it costs no more than the budget. */
 function allWithin(
   tools: readonly LoadoutEntry[],
-  { wanted, tokens, count }: Pick<SelectionInput, 'count'> & { wanted: readonly Wanted[]; tokens: number },
+  { wanted, budget, count }: Pick<SelectionInput, 'count'> & { wanted: readonly Wanted[]; budget: number },
 ): SelectedTool[] | undefined {
-  const wantedEntries = new Set(wanted.map(({ entry }) => entry))
-  const others = tools
-    .filter((entry) => !wantedEntries.has(entry))
-    .map((entry) => ({ entry, by: 'always' as const, reasons: [ALL_FIT] }))
+  const byEntry = new Map(wanted.map((tool) => [tool.entry, tool]))
   const selected: SelectedTool[] = []
   let sum = 0
-  for (const tool of [...wanted, ...others]) {
-    const cost = count(tool.entry)
-    sum += cost
+  for (const entry of tools) {
+    const tokens = count(entry)
+    sum += tokens
     // Most loadouts are larger, so this returns early.
-    if (sum > tokens) return undefined
-    selected.push({ ...tool, tokens: cost })
+    if (sum > budget) return undefined
+    const tool = byEntry.get(entry) ?? { entry, by: 'always' as const, reasons: [ALL_SENT] }
+    selected.push({ ...tool, tokens })
   }
   return selected
 }
@@ -139,7 +144,7 @@ function inOrder(deferred: LoadoutEntry[], { hits, rest = [] }: SelectionInput):
 
 /** Providers with deferred lists take more than this. */
 const MAX_UNSORTED = 100
-const ALL_FIT = 'All that is carried costs no more than the way to find it.'
+const ALL_SENT = 'The loadout is small, so all of its tools are sent.'
 const FINDS_MORE = 'It finds what is not here.'
 /** Rank in a small budget. */
 const RANK: Record<SelectedBy, number> = { always: 0, sticky: 1, search: 2, loaded: 3 }
@@ -163,8 +168,11 @@ function wantedOf(tools: readonly LoadoutEntry[], { loaded, hits }: Pick<Selecti
     })
   }
   for (const entry of tools) if (!entry.deferred) add(entry, 'always', 'It is always there.')
-  for (const { ref } of loaded.filter((tool) => tool.sticky)) add(byRef.get(ref), 'sticky', 'The thread keeps it.')
-  for (const { ref } of loaded) add(byRef.get(ref), 'loaded', 'It was loaded before.')
+  // One pass keeps the loading order, whatever the reasons are now.
+  for (const { ref, sticky, byPrompt = false } of loaded)
+    if (sticky) add(byRef.get(ref), 'sticky', 'The thread keeps it.')
+    else if (byPrompt) add(byRef.get(ref), found.has(ref) ? 'search' : 'loaded', 'An earlier prompt selected it.')
+    else add(byRef.get(ref), 'loaded', 'It was loaded before.')
   for (const { ref } of hits) add(byRef.get(ref), 'search', '')
   return [...wanted.values()]
 }

@@ -64,6 +64,7 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     threadId: 't',
     ref: 'a.b',
     sticky: false,
+    byPrompt: false,
     loadedAt: at,
     usedAt: at,
   }),

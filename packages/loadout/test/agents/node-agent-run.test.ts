@@ -71,8 +71,9 @@ const SUBJECTS = [
   'tides',
 ]
 const VERBS = ['archive', 'count', 'draw', 'print']
-const registerMany = (made: string[]) =>
-  world.host.toolkits.register(
+const registerMany = async (made: string[]) => {
+  await world.host.app.update({ defaults: { deferAboveTokens: 0 } })
+  await world.host.toolkits.register(
     {
       name: 'big',
       tools: SUBJECTS.flatMap((subject) =>
@@ -89,6 +90,7 @@ const registerMany = (made: string[]) =>
     },
     { tier: 'user', userId: 'ann' },
   )
+}
 
 it('an agent node finds deferred tools and has them from the next step on, also after an approval', async () => {
   const made: string[] = []

@@ -53,7 +53,7 @@ describe('the Loadout search for Anthropic', () => {
   const script = (): ModelScript => [
     {
       expect: (request) => {
-        expect(request.toolNames).toEqual([SUM, 'search_tools'])
+        expect(request.toolNames).toEqual(['read_result', 'search_tools', SUM])
         expect(waits(request)).toEqual([])
       },
       answer: { text: 'I look for a tool.', calls: [{ name: 'search_tools', arguments: { query: QUERY, limit: 2 } }] },
@@ -68,7 +68,7 @@ describe('the Loadout search for Anthropic', () => {
         ])
         expect(waits(request)).toHaveLength(2)
         expect(waits(request)).toContain(READ)
-        expect(request.toolNames.slice(0, 2)).toEqual([SUM, 'search_tools'])
+        expect(request.toolNames.slice(0, 3)).toEqual(['read_result', 'search_tools', SUM])
       },
       answer: {
         calls: [
@@ -164,7 +164,7 @@ describe("the provider's search", () => {
         script: [
           {
             expect: (request) => {
-              expect(request.toolNames.slice(0, 2)).toEqual([SUM, `tool_search_tool_${search}`])
+              expect(request.toolNames.slice(0, 3)).toEqual(['read_result', `tool_search_tool_${search}`, SUM])
               expect(request.toolNames).not.toContain('search_tools')
               expect(waits(request)).toHaveLength(all - 1)
             },

@@ -59,7 +59,7 @@ describe('the Loadout search for OpenAI', () => {
   const script = (): ModelScript => [
     {
       expect: (request) => {
-        expect(topLevel(request)).toEqual([SUM, 'tool_search'])
+        expect(topLevel(request)).toEqual(['read_result', 'tool_search', SUM])
         expect(request.tools[1]).toMatchObject({
           execution: 'client',
           description: expect.stringContaining('Finds more tools'),
@@ -76,7 +76,7 @@ describe('the Loadout search for OpenAI', () => {
           status: 'completed',
           tools: [{ type: 'namespace', name: 'filesystem', description: expect.stringContaining('read_text_file') }],
         })
-        expect(topLevel(request)).toEqual([SUM, 'tool_search'])
+        expect(topLevel(request)).toEqual(['read_result', 'tool_search', SUM])
       },
       answer: {
         calls: [
@@ -92,7 +92,7 @@ describe('the Loadout search for OpenAI', () => {
         const outputs = JSON.stringify(request.history.filter(({ type }) => type === 'function_call_output'))
         expect(outputs).toContain('The answer is 42.')
         expect(outputs).toContain('The sum of 2 and 3 is 5.')
-        expect(topLevel(request)).toEqual([SUM, 'tool_search'])
+        expect(topLevel(request)).toEqual(['read_result', 'tool_search', SUM])
       },
       answer: 'It is 42.',
     },
@@ -161,8 +161,7 @@ describe("the provider's search", () => {
         {
           expect: (request) => {
             const spaces = request.tools.filter(({ type }) => type === 'namespace')
-            expect(topLevel(request)[0]).toBe(SUM)
-            expect(topLevel(request).at(-1)).toBe('tool_search')
+            expect(topLevel(request).slice(0, 3)).toEqual(['read_result', 'tool_search', SUM])
             expect(spaces.map(({ name }) => name)).toEqual(
               expect.arrayContaining(['everything', 'filesystem', 'filesystem_2']),
             )
@@ -203,11 +202,11 @@ describe('Chat Completions', () => {
   it.each([false, true])('run search, next request, call, result and answer with streaming %s', async (stream) => {
     const { server, client } = await connect([
       {
-        expect: ({ toolNames }) => expect(toolNames).toEqual([SUM, 'search_tools']),
+        expect: ({ toolNames }) => expect(toolNames).toEqual(['read_result', 'search_tools', SUM]),
         answer: { calls: [{ name: 'search_tools', arguments: { query: QUERY, limit: 1 } }] },
       },
       {
-        expect: ({ toolNames }) => expect(toolNames).toEqual([SUM, READ, 'search_tools']),
+        expect: ({ toolNames }) => expect(toolNames).toEqual(['read_result', 'search_tools', SUM, READ]),
         answer: { calls: [{ name: READ, arguments: { path: fixture().note } }] },
       },
       {

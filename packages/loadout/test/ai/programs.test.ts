@@ -139,7 +139,7 @@ describe('programs for OpenAI', () => {
     expect(tools[1]).not.toHaveProperty('allowed_callers')
     expect(tools[1]).not.toHaveProperty('output_schema')
     const served = toOpenAI(selection, { programs: true, search: 'server' }).tools
-    expect(served[3]).toMatchObject({ type: 'namespace', tools: [{ allowed_callers: ['direct', 'programmatic'] }] })
+    expect(served[4]).toMatchObject({ type: 'namespace', tools: [{ allowed_callers: ['direct', 'programmatic'] }] })
     const call = { id: 'c', name: 'search_tools', arguments: {}, source: { type: 'tool_search_call' } }
     const outcome = { ...data, structuredContent: { tools: [{ name: 'mcp_a_later' }] } }
     expect(answerOpenAI(selection, [{ call, outcome }], { programs: true })).toMatchObject([

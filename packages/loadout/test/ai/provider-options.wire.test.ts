@@ -102,7 +102,7 @@ describe('mixed strict and non-strict tools at OpenAI', () => {
     const selection = await selected(ofRead({ openai: { strict: false } }))
     const { tools, lost } = toOpenAI(selection, { schemas: 'openai-strict' })
     const strict = Object.fromEntries(tools.flatMap((tool) => ('strict' in tool ? [[tool.name, tool.strict]] : [])))
-    expect(strict).toEqual({ [SUM]: true, [READ]: false })
+    expect(strict).toEqual({ [SUM]: true, [READ]: false, read_result: true })
     expect(lost.filter(({ ref }) => ref === 'filesystem.read_text_file')).toEqual([])
   })
 })

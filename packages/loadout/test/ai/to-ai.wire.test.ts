@@ -79,7 +79,7 @@ describe.each<AISearch>([{ by: 'steps' }, { by: 'ai-sdk' }])('with any model, $b
           search,
           script: [
             {
-              expect: ({ toolNames }) => expect(toolNames.sort()).toEqual([SUM, 'search_tools'].sort()),
+              expect: ({ toolNames }) => expect(toolNames.sort()).toEqual([SUM, 'read_result', 'search_tools'].sort()),
               answer: { calls: [{ name: 'search_tools', arguments: { query: QUERY } }] },
             },
             {
@@ -105,7 +105,9 @@ describe('the AI SDK with Anthropic', () => {
   const script = (): ModelScript => [
     {
       expect: ({ toolNames, deferredNames }) => {
-        expect(toolNames.filter((name) => !deferredNames.includes(name)).sort()).toEqual([SUM, 'search_tools'].sort())
+        expect(toolNames.filter((name) => !deferredNames.includes(name)).sort()).toEqual(
+          [SUM, 'read_result', 'search_tools'].sort(),
+        )
         expect(deferredNames).toContain(READ)
       },
       answer: { calls: [{ name: 'search_tools', arguments: { query: QUERY } }] },
@@ -179,7 +181,7 @@ describe('the AI SDK with OpenAI', () => {
       script: [
         {
           expect: ({ tools }) => {
-            expect(tools.map(({ name, type }) => name ?? type)).toEqual([SUM, 'tool_search'])
+            expect(tools.map(({ name, type }) => name ?? type)).toEqual(['read_result', 'tool_search', SUM])
             expect(tools[1]).toMatchObject({ execution: 'client', parameters: { type: 'object' } })
           },
           answer: { searches: [{ arguments: { query: QUERY } }] },

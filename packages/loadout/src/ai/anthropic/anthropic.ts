@@ -20,6 +20,7 @@ import {
   readArguments,
   SEARCH_NAME,
   searchResultNames,
+  withSearchTool,
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
 import { type AnthropicToolOptions, anthropicOptions, withinBreakpoints } from '../provider-options.ts'
@@ -102,10 +103,13 @@ export function toAnthropic(
       defer_loading: true,
     }),
   )
-  const immediate: AnthropicForm['tools'] = plan.immediate.map((entry) => definition(entry, { programs, schemas }))
-  if (searchEntry || (immediate.length === 0 && deferred.length > 0))
-    // At least one tool must not be deferred; a search tool never is.
-    immediate.push(search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search])
+  const items: AnthropicForm['tools'] = plan.immediate.map((entry) => definition(entry, { programs, schemas }))
+  // At least one tool must not be deferred; a search tool never is.
+  const needsSearch = searchEntry !== undefined || (items.length === 0 && deferred.length > 0)
+  const searchTool = search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search]
+  const immediate = needsSearch
+    ? withSearchTool(selection, { immediate: plan.immediate, items, search: searchTool })
+    : items
   const sent = [...plan.immediate, ...plan.bound, ...plan.waiting]
   const lost = lostIn(sent, schemas)
   const { tools, warnings } = withinBreakpoints([...immediate, ...deferred])

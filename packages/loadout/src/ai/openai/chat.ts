@@ -4,7 +4,6 @@
  */
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../../schema/json.ts'
-import { SEARCH_ENTRY } from '../../search/search-tools.ts'
 import type { LimitedProvider } from '../limits.ts'
 import {
   type CompletedCall,
@@ -13,6 +12,7 @@ import {
   type ModelCall,
   type ModelSelection,
   readArguments,
+  withSearchTool,
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
 import { openaiSchemas } from '../provider-options.ts'
@@ -49,7 +49,8 @@ export function toOpenAIChat(
 ): OpenAIChatForm {
   const { selected, search } = callParts(selection)
   const plan = planTools({ provider, reserved: search ? 1 : 0, immediate: selected })
-  const entries = [...plan.immediate, ...(search ? [SEARCH_ENTRY] : [])]
+  const { immediate } = plan
+  const entries = search ? withSearchTool(selection, { immediate, items: immediate, search }) : immediate
   return {
     tools: entries.map((entry) => {
       const description = descriptionOf(entry)

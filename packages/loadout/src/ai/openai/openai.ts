@@ -19,6 +19,7 @@ import {
   readArguments,
   SEARCH_NAME,
   searchResultNames,
+  withSearchTool,
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
 import { filePlaceholder, isFailure, type ModelResultPart, partText, resultParts, valueText } from '../result-parts.ts'
@@ -81,7 +82,8 @@ interface FormInput {
 /** Entries that the form itself needs. */
 const reservedFor = ({ needsSearch, programs }: FormInput) => (needsSearch ? 1 : 0) + (programs ? 1 : 0)
 
-function clientSearchForm({ deferred }: ModelSelection, formInput: FormInput): OpenAIForm {
+function clientSearchForm(selection: ModelSelection, formInput: FormInput): OpenAIForm {
+  const { deferred } = selection
   const { history, selected, needsSearch, programs, schemas } = formInput
   const isLoaded = ({ modelName }: LoadoutEntry) => history.loaded.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.loaded.has(modelName) && history.bare.has(modelName))
@@ -92,15 +94,18 @@ function clientSearchForm({ deferred }: ModelSelection, formInput: FormInput): O
     immediate: [...called, ...selected.filter((entry) => !isLoaded(entry))],
   })
   const { description = '', inputSchema } = SEARCH_TOOLS
-  const tool = { type: 'tool_search' as const, execution: 'client' as const, description, parameters: inputSchema }
+  const search = { type: 'tool_search' as const, execution: 'client' as const, description, parameters: inputSchema }
+  const { immediate } = plan
+  const items: OpenAIForm['tools'] = immediate.map((entry) => functionOf(entry, { programs, schemas }))
   return {
-    tools: [...plan.immediate.map((entry) => functionOf(entry, { programs, schemas })), ...(needsSearch ? [tool] : [])],
+    tools: needsSearch ? withSearchTool(selection, { immediate, items, search }) : items,
     warnings: plan.warnings,
     lost: lostInOpenAI(plan.immediate, schemas),
   }
 }
 
-function serverSearchForm({ deferred }: ModelSelection, formInput: FormInput): OpenAIForm {
+function serverSearchForm(selection: ModelSelection, formInput: FormInput): OpenAIForm {
+  const { deferred } = selection
   const { history, selected, needsSearch, programs, schemas } = formInput
   const reserved = reservedFor(formInput)
   const { tools: maxTools } = LIMITS['openai-responses']
@@ -123,11 +128,13 @@ function serverSearchForm({ deferred }: ModelSelection, formInput: FormInput): O
   const room = maxTools - plan.immediate.length - reserved
   const { fitting, dropped } = namespacesWithin(room, namespacesOf(waiting, namespaceByTool))
   const entries = plan.immediate.length + fitting.length + reserved
+  const { immediate } = plan
+  const items: OpenAIForm['tools'] = immediate.map((entry) => functionOf(entry, { programs, schemas }))
+  const search = { type: 'tool_search' as const }
   return {
     tools: [
-      ...plan.immediate.map((entry) => functionOf(entry, { programs, schemas })),
+      ...(needsSearch ? withSearchTool(selection, { immediate, items, search }) : items),
       ...fitting.map((space) => namespaceTool(space, { programs, schemas })),
-      ...(needsSearch ? [{ type: 'tool_search' as const }] : []),
     ],
     warnings: [
       ...new Set([

@@ -33,7 +33,10 @@ const [FIND, SET, ODD] = ['mcp_kit_find', 'mcp_kit_set', 'mcp_kit_odd']
 
 it('schemas are projected only on request', async () => {
   const { host, selection } = await select()
-  expect(toOpenAI(selection)).toMatchObject({ lost: [], tools: [{ parameters: find, strict: false }, {}, {}] })
+  expect(toOpenAI(selection)).toMatchObject({
+    lost: [],
+    tools: [{ parameters: find, strict: false }, {}, {}, { name: 'read_result' }],
+  })
   expect(toAnthropic(selection).lost).toEqual([])
   expect(toAI(selection).lost).toEqual([])
   await host.close()
@@ -59,6 +62,7 @@ it('OpenAI tools are strict if the strict schema covers the tool, and unchanged 
     [FIND, true],
     [SET, undefined],
     [ODD, true],
+    ['read_result', true],
   ])
   const message = { tool_calls: [{ id: 'c', type: 'function', function: { name: FIND, arguments: written } }] }
   expect(readOpenAIChat(message, { selection, schemas: 'openai-strict' }).calls[0]?.arguments).toEqual({ text: 'x' })

@@ -1,12 +1,13 @@
 /**
- * Built-in tools of the host: `read_result` (present when a stored result exists), `search_tools` (present when tools
- * are deferred) and `run_code` (if the host runs programs). They only reach data of their user, so no pin, loadout or
+ * Built-in tools of the host: `read_result` (in every selection that has tools, because any result may be truncated,
+ * and in the loadout once a stored result exists), `search_tools` (present when tools are deferred) and `run_code` (if the host runs programs). They only reach data of their user, so no pin, loadout or
  * policy applies. Their calls are limited and logged like all others.
  */
 import type { CatalogTool } from '../../catalog/catalog.ts'
 import { BUILT_IN_NAMES, BUILT_IN_TOOLKIT, builtInEntry } from '../../loadout/built-in-entry.ts'
 import type { Loadout } from '../../loadout/overlay.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
+import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { ToolManifest } from '../../schema/toolkit/tool.ts'
 import { type Toolkit, toolkitOptions } from '../../schema/toolkit/toolkit.ts'
 import { SEARCH_TOOLS } from '../../search/search-tools.ts'
@@ -24,7 +25,7 @@ const toolkitOfTools = (): Toolkit => ({
   ...toolkitOptions.parse({}),
 })
 
-export const READ_ENTRY = builtInEntry(READ_RESULT, 'The host gives it: a result is kept that it reads.')
+export const READ_ENTRY = builtInEntry(READ_RESULT, 'The host adds it: it reads results that were truncated.')
 
 export const isBuiltIn = ({ toolkit: id, tool }: Pick<ToolCall, 'toolkit' | 'tool'>) =>
   id === BUILT_IN_TOOLKIT && BUILT_IN_NAMES.has(tool)
@@ -68,6 +69,9 @@ export function withBuiltInTools(deps: BuiltInDeps) {
       return tool ? callBuiltIn(call, tool) : next(call)
     }
 }
+
+/** Built-in tools of a selection: the model is told to call `read_result` when a result of another tool is truncated. */
+export const ownEntries = ({ tools }: Loadout): LoadoutEntry[] => (tools.length > 0 ? [READ_ENTRY] : [])
 
 /** Adds `read_result` to a loadout. Limits and lists do not remove it. */
 export function withReadResult(loadout: Loadout, hasAny: boolean): Loadout {

@@ -8,6 +8,7 @@ import { mayBeCalledBy } from '../../search/index/toolkits.ts'
 import type { LoadedTools } from '../../search/loaded-tools.ts'
 import { formatResults, readSearchInput, schemasText, signatureOf } from '../../search/search-tools.ts'
 import type { Searcher, SearchOptions } from '../../search/searcher.ts'
+import { keepFound } from '../../search/selection-memory.ts'
 import type { Threads } from '../../threads/threads.ts'
 import type { CallOutcome, ToolCall } from '../call.ts'
 import { failed } from '../call.ts'
@@ -36,7 +37,7 @@ export async function searchTools(deps: SearchToolsDeps, call: ToolCall): Promis
     const newTools = matches.filter(({ ref }) => !visible.has(ref))
     const visibleMatches = matches.filter(({ ref }) => visible.has(ref)).slice(0, limit)
     const results = [...new Set([...requested.tools, ...newTools, ...visibleMatches])]
-    await load(deps, call, results)
+    await keepFound(deps, call, results)
     const text = [
       ...(searchText ? [formatResults(newTools, visibleMatches)] : []),
       ...(names.length > 0 ? [schemasText(requested.tools, requested.unknown)] : []),
@@ -58,7 +59,9 @@ async function findVisible(
   { userId, threadId, visibleRefs = [] }: ToolCall,
   tools: readonly LoadoutEntry[],
 ): Promise<Set<string>> {
-  const loadedTools = threadId === undefined ? [] : await loaded.list({ userId, threadId })
+  const all = threadId === undefined ? [] : await loaded.list({ userId, threadId })
+  // `visibleRefs` has those that a prompt selected for this model.
+  const loadedTools = all.filter(({ byPrompt }) => !byPrompt)
   const always = tools.filter((entry) => !entry.deferred)
   return new Set([...[...always, ...loadedTools].map(({ ref }) => ref), ...visibleRefs])
 }
@@ -72,19 +75,4 @@ function byName(
     tools: found.filter((entry) => entry !== undefined),
     unknown: names.filter((_, index) => found[index] === undefined),
   }
-}
-
-/** Loads the results for the thread, unless `keepFound` is off. Without a thread, the selection keeps them. */
-async function load(
-  { loaded, threads }: SearchToolsDeps,
-  { userId, threadId }: ToolCall,
-  tools: readonly LoadoutEntry[],
-) {
-  const deferred = tools.filter((entry) => entry.deferred)
-  if (threadId === undefined || deferred.length === 0) return
-  const { keepFound = true } = await threads.settings(userId, threadId)
-  if (!keepFound) return
-  const refs = deferred.map(({ ref }) => ref)
-  // The result is returned even if the thread has no room to load all tools.
-  await loaded.load({ userId, threadId }, refs, { asRoom: true })
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ownerId, threadId, userId } from '../ids.ts'
 
-/** A tool that a thread found and keeps loaded. */
+/** A tool that a thread keeps loaded, or that an earlier prompt of the thread selected. */
 export const loadedToolRow = z.strictObject({
   loadedToolId: z.string(),
   userId,
@@ -11,6 +11,11 @@ export const loadedToolRow = z.strictObject({
   ref: z.string().min(3).max(400),
   /** Loaded by the app or a user, so that no limit evicts it. */
   sticky: z.boolean(),
+  /**
+   * Selected by a prompt only: later selections keep it, and the thread does not count it as loaded. A browser may hold
+   * rows of a version without this field.
+   */
+  byPrompt: z.boolean().default(false),
   loadedAt: z.date(),
   usedAt: z.date(),
 })

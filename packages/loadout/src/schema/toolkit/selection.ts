@@ -37,8 +37,10 @@ export const selection = z.object({
   userId: z.string(),
   /** Present when the selection belongs to a thread. */
   threadId: z.string().optional(),
-  /** Tools with full schemas, in order. `search_tools` is last when there is more to find. */
+  /** Tools with full schemas, in an order that new tools only extend. `search_tools` is there when there is more to find. */
   tools: z.array(selectedTool),
+  /** Tools at the beginning that are the same as in the thread's last selection by this process. */
+  stablePrefix: z.number().int(),
   /** Other tools of the loadout. The model sees none of them until it finds them. */
   deferred: z.array(loadoutEntry),
   /** Tools that were not selected for lack of room, with the reason. */
@@ -74,7 +76,7 @@ export type History = z.infer<typeof historyInput>
 const MAX_SELECTED = 100
 /** A model can directly call only tools with the `direct` caller. */
 export const DEFAULT_CALLERS: readonly AllowedCaller[] = ['direct']
-/** Default number of tools that one prompt adds. */
+/** Default number of tools that one prompt adds to a large loadout. */
 export const DEFAULT_SELECTED = 5
 
 export const resolveInput = z.strictObject({
@@ -82,8 +84,8 @@ export const resolveInput = z.strictObject({
   prompt: z.string().max(MAX_CHARACTERS).default(''),
   /** Previous messages of any SDK. Their words have a low weight, and tools called in them stay selected. */
   history: historyInput.optional(),
-  /** Maximum tools that the prompt adds. @default 5 */
-  limit: z.number().int().min(0).max(MAX_SELECTED).default(DEFAULT_SELECTED),
+  /** Maximum tools that the prompt adds, also in a small loadout. @default 5, and all tools of a small loadout */
+  limit: z.number().int().min(0).max(MAX_SELECTED).optional(),
   /** Token budget of all definitions. */
   maxTokens: z.number().int().min(0).max(100_000_000).optional(),
   /** The same budget in money, with the price per million tokens from this field or from the app. */

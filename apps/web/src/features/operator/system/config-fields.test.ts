@@ -3,7 +3,7 @@ import { configDraft, patchOf } from './config-fields.ts'
 
 const config = {
   discovery: { enabled: false, autoDiscover: false },
-  defaults: { deferLoading: true, enableProgrammaticCalling: true },
+  defaults: { deferLoading: true, deferAboveTokens: 10_000, enableProgrammaticCalling: true },
   trust: { untrusted: ['a*'], userToolkits: true },
   limits: { argumentBytes: 10, resultBytes: 20, maxCallsPerHour: 5 },
   audit: {},

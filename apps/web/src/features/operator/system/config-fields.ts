@@ -81,6 +81,12 @@ export const CONFIG_SECTIONS: readonly ConfigSection[] = [
         kind: 'switch',
       },
       {
+        path: 'defaults.deferAboveTokens',
+        label: 'Defer tools above (tokens)',
+        hint: 'Smaller loadouts send all tools. 0 always defers.',
+        kind: 'number',
+      },
+      {
         path: 'defaults.enableProgrammaticCalling',
         label: 'Programs may call tools',
         hint: 'Where a server does not say who may.',

@@ -11,6 +11,7 @@ export const loadedTools = mcp.table(
     threadId: text('thread_id').notNull(),
     ref: text('ref').notNull(),
     sticky: boolean('sticky').notNull(),
+    byPrompt: boolean('by_prompt').notNull().default(false),
     loadedAt: at('loaded_at').notNull(),
     usedAt: at('used_at').notNull(),
   },

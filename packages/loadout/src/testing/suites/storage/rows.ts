@@ -217,6 +217,7 @@ export function sampleLoadedToolRow(userId: string, overrides: Partial<Row<'load
     threadId: 'a thread',
     ref: `filesystem.${loadedToolId}`,
     sticky: false,
+    byPrompt: false,
     loadedAt: now(),
     usedAt: now(),
     ...overrides,

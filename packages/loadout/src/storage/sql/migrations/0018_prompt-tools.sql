@@ -1,0 +1,1 @@
+ALTER TABLE "mcp"."loaded_tools" ADD COLUMN "by_prompt" boolean DEFAULT false NOT NULL;
