@@ -1,4 +1,5 @@
 /** Tool schema of a form, its losses, and arguments converted back to the tool's own schema. */
+import { BUILT_IN_TOOLKIT } from '../../loadout/built-in-entry.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { ModelSelection } from '../model-call.ts'
@@ -45,7 +46,8 @@ function lostBy(
 ): LostInTool[] {
   return entries.flatMap((entry) => {
     const provider = providerOf(entry)
-    if (provider === undefined) return []
+    // Built-in tools correct odd arguments themselves.
+    if (provider === undefined || entry.toolkit === BUILT_IN_TOOLKIT) return []
     return projectSchema(entry.manifest.inputSchema, provider).lost.map((lost) => ({ ref: entry.ref, ...lost }))
   })
 }
