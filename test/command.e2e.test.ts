@@ -69,6 +69,24 @@ describe('the loadout command', () => {
     expect([odd.code, JSON.parse(odd.err).code]).toEqual([1, 'invalid-input'])
   })
 
+  it('waits for imported servers, prints their phases on stderr and then their tools or failures', async () => {
+    const ownData = await mkdtemp(join(folder, 'imported-'))
+    await copyPrepared(ownData)
+    const source = `process.stderr.write('Downloading the server\\n')
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await import(${JSON.stringify(FAST)})`
+    const late = { command: process.execPath, args: ['--input-type=module', '-e', source] }
+    const file = join(ownData, 'mcp.json')
+    await writeFile(file, JSON.stringify({ mcpServers: { late, absent: { command: '/nowhere' } } }))
+    const { code, out, err } = await loadout('import', file, '--data-dir', ownData)
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('late: installing (Downloading the server)'),
+    })
+    expect(out).toMatch(/^late is connected: \d+ tools?$/m)
+    expect(out).toContain('absent failed (spawn-failed)')
+  })
+
   it('prints the start of a server that the first search lists, on stderr', async () => {
     const home = await mkdtemp(join(folder, 'home-'))
     const ownData = join(home, 'data')

@@ -5,10 +5,11 @@ import { parse, parseJson } from '@loadout/core/schema'
 import { defineCommand } from 'citty'
 import type { InferResponseType } from 'hono/client'
 import { z } from 'zod'
-import { assertOk, type Client, connect } from '../client.ts'
+import { assertOk, type Client, connect, listToolkits } from '../client.ts'
 import { followStarts } from '../follow-starts.ts'
 import { COMMON, configFrom } from '../options.ts'
 import { print, table } from '../print.ts'
+import { startReports } from '../start-reports.ts'
 
 type Report = InferResponseType<Client['api']['mcp']['import']['$post'], 200>
 
@@ -19,6 +20,7 @@ export const importConfig = defineCommand({
     preview: { type: 'boolean', description: 'Say what it would do, and write nothing', default: false },
     value: { type: 'string', description: 'The value of an input; as often as needed', valueHint: 'NAME=value' },
     values: { type: 'string', description: 'A JSON file with the values of inputs, by name', valueHint: 'file' },
+    wait: { type: 'boolean', description: 'Wait until the servers are connected or have failed', default: true },
     only: { type: 'string', description: 'The entry that is meant; as often as needed', valueHint: 'name' },
     ...COMMON,
   },
@@ -34,13 +36,16 @@ export const importConfig = defineCommand({
       const answer = await followStarts(
         client,
         (line) => void (args.json || console.error(line)),
-        () => client.api.mcp.import.$post({ query: {}, json }),
+        () => client.api.mcp.import.$post({ query: { wait: args.wait ? 'true' : 'false' }, json }),
       )
       await assertOk(answer)
       const report = (await answer.json()) as Report
+      const written = new Set(report.entries.flatMap(({ id }) => id ?? []))
+      const isDiscovered = args.wait && !preview && !args.json && written.size > 0
+      const toolkits = isDiscovered ? (await listToolkits(client)).toolkits.filter(({ id }) => written.has(id)) : []
       const isWhole = report.entries.every(({ status }) => status === 'added' || status === 'updated')
       if (!preview && !isWhole) process.exitCode = 1
-      return { data: report, text: describe(report, preview) }
+      return { data: report, text: [describe(report, preview), ...startReports(toolkits)].join('\n') }
     }),
 })
 

@@ -2,6 +2,7 @@ import { defineCommand } from 'citty'
 import { connect, listToolkits } from '../client.ts'
 import { COMMON, configFrom } from '../options.ts'
 import { print, table } from '../print.ts'
+import { startReports } from '../start-reports.ts'
 
 export const toolkits = defineCommand({
   meta: { name: 'toolkits', description: 'List the toolkits' },
@@ -18,12 +19,9 @@ export const toolkits = defineCommand({
         kit.state.status,
         `${kit.toolCount} tools`,
       ])
-      const failed = items.flatMap(({ id, state }) =>
-        state.status === 'error' ? [`${id} failed (${state.code}): ${state.reason} ${state.action}`] : [],
-      )
       const text =
         rows.length > 0
-          ? [table(rows), ...failed].join('\n')
+          ? [table(rows), ...startReports(items.filter(({ state }) => state.status !== 'connected'))].join('\n')
           : 'There are no toolkits yet. Add one in the web UI: loadout start'
       return { data: { toolkits: items }, text }
     }),

@@ -25,7 +25,13 @@ const save = createRoute({
   path: '/mcp/import',
   summary: "Add or update the caller's toolkits from a config of another app; tells what became of each entry",
   request: {
-    query: z.object({ preview: z.enum(['true', 'false']).optional() }),
+    query: z.object({
+      preview: z.enum(['true', 'false']).optional(),
+      wait: z
+        .enum(['true', 'false'])
+        .optional()
+        .meta({ description: '`true`: the response waits until each server is connected or has failed' }),
+    }),
     body: jsonBodyOf(importBody),
   },
   responses: { 200: json(named(importReport, 'ImportReport'), 'What became of each entry'), ...problemResponses },
@@ -47,7 +53,8 @@ export function importRoutes(host: HostServices) {
       if (preview || c.req.valid('query').preview === 'true')
         return c.json(await host.imports.preview(source, owner, options), 200)
       const report = await host.imports.apply(source, owner, options)
-      void discoverInBackground(host, userId, report)
+      const discovering = discover(host, userId, report)
+      if (c.req.valid('query').wait === 'true') await discovering
       return c.json(report, 200)
     })
     .openapi(list, async (c) => {
@@ -79,11 +86,8 @@ function readBody(body: Record<string, unknown>) {
 
 const AT_ONCE = 4
 
-/**
- * Discovers imported servers in the background, four at a time, so that a large config does not start all of them at
- * once.
- */
-async function discoverInBackground(host: HostServices, userId: string, { entries }: ImportReport): Promise<void> {
+/** Discovers imported servers four at a time, so that a large config does not start all of them at once. */
+async function discover(host: HostServices, userId: string, { entries }: ImportReport): Promise<void> {
   const ids = entries.flatMap(({ id, status }) => (id && (status === 'added' || status === 'updated') ? [id] : []))
   const worker = async () => {
     for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
