@@ -4,6 +4,7 @@
  */
 
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
+import { PROTOCOLS } from '../../schema/toolkit/toolkit.ts'
 import { isObject } from '../../util/is-object.ts'
 
 const RENAMED: Record<string, string> = {
@@ -15,7 +16,6 @@ const RENAMED: Record<string, string> = {
   http_headers: 'headers',
   working_directory: 'cwd',
   working_dir: 'cwd',
-  protocol: 'type',
   enabled_tools: 'include',
   includeTools: 'include',
   available_tools: 'include',
@@ -42,6 +42,8 @@ export function readOtherFields(record: JsonObject): void {
     Object.assign(record, { command, args: [...args, ...(Array.isArray(record.args) ? record.args : [])] })
   }
   for (const [theirs, ours] of Object.entries(RENAMED)) move(record, theirs, ours)
+  // mcpproxy names the transport `protocol`, which is the era in a record of Loadout.
+  if (!isEra(record.protocol)) move(record, 'protocol', 'type')
   for (const field of IGNORED) if (record.command !== undefined || record.url !== undefined) delete record[field]
   const { requestOptions } = record
   if (isObject(requestOptions) && isObject(requestOptions.headers)) {
@@ -53,6 +55,8 @@ export function readOtherFields(record: JsonObject): void {
   readVariables(record)
   readSeconds(record)
 }
+
+const isEra = (value: unknown) => (PROTOCOLS as readonly unknown[]).includes(value)
 
 function move(record: JsonObject, theirs: string, ours: string): void {
   if (record[theirs] === undefined || record[ours] !== undefined) return

@@ -307,6 +307,14 @@ describe('a pasted text', () => {
     expect(JSON.stringify({ entries, warnings })).not.toContain('history')
   })
 
+  it('reads `protocol` as the era or, of other apps, as the transport', async () => {
+    const toolkitOf = async (record: object) => (await entryOf(JSON.stringify(record))).read?.toolkit
+    expect(await toolkitOf({ url: 'https://a.example/mcp', protocol: 'legacy' })).toMatchObject({ protocol: 'legacy' })
+    const sse = await toolkitOf({ url: 'https://a.example/sse', protocol: 'sse' })
+    expect(sse).toMatchObject({ server: { type: 'sse' } })
+    expect(sse).not.toHaveProperty('protocol')
+  })
+
   it('rejects parts of other apps that are no servers, by entry', async () => {
     const { entries } = await read(
       'extensions:\n  memory: {type: builtin, enabled: true}\n  notes: {type: stdio, cmd: notes-mcp}\n',
