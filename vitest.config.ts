@@ -1,6 +1,7 @@
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { CHROMIUM, CHROMIUM_FLAGS } from './scripts/chromium.ts'
+import { bundledGuests } from './test/bundled-guests.ts'
 import LongestFirst from './test/longest-first.ts'
 
 const SOURCES = ['packages', 'apps', 'examples', 'test']
@@ -39,6 +40,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       {
+        plugins: [bundledGuests],
         test: {
           name: 'unit',
           include: tests('.test'),
@@ -81,6 +83,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: [bundledGuests],
         test: {
           name: 'postgres',
           include: tests('.pg.test'),

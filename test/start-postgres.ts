@@ -50,6 +50,8 @@ export async function startPostgres(): Promise<TestPostgres> {
     postgresFlags: [
       ...['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
       ...['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+      // The launcher would visit each of some hundred databases, none of which lives for a minute.
+      ...['-c', 'autovacuum=off', '-c', 'jit=off'],
     ],
     onLog: () => {},
     onError: () => {},
