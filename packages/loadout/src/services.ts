@@ -82,17 +82,6 @@ export type { Strategy } from './search/search.ts'
 export { SEARCH_TOOLS } from './search/search-tools.ts'
 export type { LoadedTool } from './search/select-tools.ts'
 export { type Tokenizer, tokenizerOf } from './search/tokens/tokenizer.ts'
-export {
-  createToolIndex,
-  type ListedTool,
-  type ListHit,
-  type ListQuery,
-  readTools,
-  search,
-  type ToolIndex,
-  type ToolIndexOptions,
-  type ToolListInput,
-} from './search/tool-list-search.ts'
 export type { ToolHit, ToolSearch } from './search/tool-search.ts'
 export type { Embedder, EmbedTexts } from './search/vectors/embedder.ts'
 export type { Access, Change, Storage, Transaction } from './storage/storage.ts'

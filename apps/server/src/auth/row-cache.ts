@@ -1,6 +1,7 @@
 /**
  * Bounded row cache for authentication, valid only while the storage watch is live. A row that was read before a
- * change is not cached after it.
+ * change is not cached after it. The library's read cache does not fit: its keys contain the user, whom authentication
+ * looks up here.
  */
 import type { Storage } from '@loadout/core'
 import type { Change } from '@loadout/core/services'

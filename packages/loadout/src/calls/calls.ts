@@ -2,12 +2,14 @@
  * Entry point of every tool call: API, threads, programs and workflows. There must be no second path to a tool. A call
  * that waits for its user continues in the background, and its outcome is available by its ID.
  */
+
 import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import { createIdGenerator } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { UsersBeingRemoved } from '../users/removing.ts'
+import { linkedController } from '../util/abort.ts'
 import type { CallHandler, CallOutcome, Input, ToolCall } from './call.ts'
 import { failed } from './call.ts'
 import type { Inputs } from './elicitation.ts'
@@ -151,10 +153,7 @@ function startCall(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: 
   const { promise: pending, resolve: resolvePending } = Promise.withResolvers<ApprovalView>()
   const { userId, callId, toolkit, notes, signal } = request
   const followers: CallFollower[] = []
-  const end = new AbortController()
-  const abort = () => end.abort(signal?.reason)
-  if (signal?.aborted) abort()
-  else signal?.addEventListener('abort', abort, { once: true })
+  const { controller: end, unlink } = linkedController(signal)
   const call: ToolCall = {
     ...request,
     signal: end.signal,
@@ -169,7 +168,7 @@ function startCall(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: 
     },
   }
   // The signal may live longer than the call, so its listener must be removed.
-  const outcome = run(handler, call).finally(() => signal?.removeEventListener('abort', abort))
+  const outcome = run(handler, call).finally(unlink)
   const follow = (follower: CallFollower) => {
     followers.push(follower)
     if (entry.state.status === 'running' && entry.state.approval) follower.onPending(entry.state.approval)

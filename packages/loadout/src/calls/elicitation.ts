@@ -6,6 +6,7 @@ import type { Emitter } from '../events.ts'
 import { compileSchema } from '../json-schema/validator.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
+import { onAbort } from '../util/abort.ts'
 import { isObject } from '../util/is-object.ts'
 import type { Input } from './call.ts'
 import { prefixFieldErrors } from './stages/with-validation.ts'
@@ -57,14 +58,14 @@ export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOpt
       return new Promise((resolve) => {
         const settle = (answer: ElicitationResult) => {
           clearTimeout(timer)
-          signal.removeEventListener('abort', cancel)
+          stopListening()
           if (open.delete(input.id)) events.emit({ type: 'input-settled', userId, toolkit, inputId: input.id })
           for (const listener of [...settledListeners]) listener(input.id)
           resolve(answer)
         }
         const cancel = () => settle({ action: 'cancel' })
         const timer = setTimeout(cancel, expireMs)
-        signal.addEventListener('abort', cancel, { once: true })
+        const stopListening = onAbort(signal, cancel)
         open.set(input.id, { userId, input, settle })
         events.emit({ type: 'input-requested', userId, toolkit, inputId: input.id })
         for (const listener of [...listeners]) listener(userId, input)

@@ -1,5 +1,7 @@
 /** Abortable waits: for a pooled connection, and for `Retry-After`. */
+
 import { HostError } from '../errors.ts'
+import { onAbort, sleep } from '../util/abort.ts'
 import type { Lease } from './pool/pool.ts'
 
 /** A 429 means that the call did not run. Returns the wait if it is at most `maxRetryAfterMs`. */
@@ -15,27 +17,15 @@ export function retryAfterMs(
 export function abortable(leasing: Promise<Lease>, signal: AbortSignal | undefined): Promise<Lease> {
   if (!signal) return leasing
   return new Promise((resolve, reject) => {
-    const onAbort = () => {
+    const stopListening = onAbort(signal, () => {
       reject(HostError.is(signal.reason) ? signal.reason : new HostError('cancelled'))
       leasing.then((lease) => lease.release()).catch(() => {})
-    }
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    leasing.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    })
+    leasing.then(resolve, reject).finally(stopListening)
   })
 }
 
-export function cancellableSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      clearTimeout(timer)
-      reject(new HostError('cancelled'))
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
-    if (signal?.aborted) onAbort()
-    else signal?.addEventListener('abort', onAbort, { once: true })
-  })
+export async function cancellableSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, { signal, keepAlive: true })
+  if (signal?.aborted) throw new HostError('cancelled')
 }

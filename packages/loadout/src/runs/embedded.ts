@@ -8,6 +8,7 @@ import { isAlive } from '../processes/heartbeat.ts'
 import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { createRowChanges, type RowChanges } from '../storage/watch-row.ts'
+import { onAbort } from '../util/abort.ts'
 import { type Claim, type ClaimDeps, Claims, findOrphaned, findResumable } from './claims.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
 import { abandonedResult, EXTERNAL_OWNER } from './provider/provider-rows.ts'
@@ -225,10 +226,9 @@ class EmbeddedEngine implements Engine {
   #begin({ row, release: leave }: Claim, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
     const controller = new AbortController()
     const stop = () => controller.abort(signal?.reason ?? new HostError('cancelled'))
-    if (signal?.aborted) stop()
-    else signal?.addEventListener('abort', stop, { once: true })
+    const stopListening = onAbort(signal, stop)
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
-    controller.signal.addEventListener('abort', () => resolve(), { once: true })
+    onAbort(controller.signal, resolve)
     const active: Active = { row, release: leave, controller, done: Promise.resolve(), stopped }
     this.#active.set(row.runId, active)
     this.#claims.done(row.runId)
@@ -239,7 +239,7 @@ class EmbeddedEngine implements Engine {
       })
       .catch(() => {})
       .finally(() => {
-        signal?.removeEventListener('abort', stop)
+        stopListening()
         this.#active.delete(row.runId)
         leave()
         if (active.again) this.#changed(row.userId, row.runId)

@@ -3,6 +3,7 @@
 import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import type { RowChanges } from '../storage/watch-row.ts'
+import { onAbort } from '../util/abort.ts'
 import type { Engine } from './engine.ts'
 import { isSuspended, noRun, toRunView } from './run-rows.ts'
 
@@ -90,12 +91,10 @@ export class RunReader {
 
 /** Resolves when the work ends or the signal aborts. */
 async function orAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal?.aborted) return
   const { promise, resolve } = Promise.withResolvers<void>()
-  const stop = () => resolve()
-  signal?.addEventListener('abort', stop, { once: true })
-  await Promise.race([work, promise])
-  signal?.removeEventListener('abort', stop)
+  const stopListening = onAbort(signal, resolve)
+  await Promise.race([promise, work])
+  stopListening()
 }
 
 interface RunQuery {

@@ -5,10 +5,12 @@
  * results come after all replayed ones. Workflow steps are named and delivered as soon as requested, because nodes are
  * independent. A program inside a workflow has its own numbers.
  */
+
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import type { RunRow, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
+import { onAbort } from '../util/abort.ts'
 import { decideStep, type StepRequest } from './decide.ts'
 import type { RunLog, StepOutcome, StepResult, StepWork } from './engine.ts'
 import { toStorableJson } from './storable-json.ts'
@@ -276,13 +278,11 @@ class Turns {
 
 async function waitFor(listen: (wake: () => void) => void, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const stop = () => reject(signal.reason)
-  if (signal.aborted) stop()
-  signal.addEventListener('abort', stop, { once: true })
+  const stopListening = onAbort(signal, () => reject(signal.reason))
   listen(resolve)
   try {
     await promise
   } finally {
-    signal.removeEventListener('abort', stop)
+    stopListening()
   }
 }

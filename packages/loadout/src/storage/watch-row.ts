@@ -2,6 +2,7 @@
  * Waits for a row to change, in any process. Callers pass a timeout, because changes may be missed while the watch is
  * lost.
  */
+import { onAbort } from '../util/abort.ts'
 import type { Collection, Storage } from './storage.ts'
 
 export interface RowChanges {
@@ -33,10 +34,11 @@ export function createRowChanges(
     next(id, ms, signal) {
       void watch()
       return new Promise<void>((resolve) => {
+        let stopListening: (() => void) | undefined
         const waiters = waitersById.get(id) ?? new Set()
         const wake = () => {
           clearTimeout(timer)
-          signal?.removeEventListener('abort', wake)
+          stopListening?.()
           waiters.delete(wake)
           if (waiters.size === 0) waitersById.delete(id)
           resolve()
@@ -44,7 +46,7 @@ export function createRowChanges(
         const timer = setTimeout(wake, ms)
         waiters.add(wake)
         waitersById.set(id, waiters)
-        signal?.addEventListener('abort', wake, { once: true })
+        stopListening = onAbort(signal, wake)
       })
     },
     async open() {

@@ -37,6 +37,12 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   return () => signal.removeEventListener('abort', listener)
 }
 
+/** A controller that aborts with the signal, for the same reason. `AbortSignal.any` costs several times as much. */
+export function linkedController(signal: AbortSignal | undefined): { controller: AbortController; unlink: () => void } {
+  const controller = new AbortController()
+  return { controller, unlink: onAbort(signal, () => controller.abort(signal?.reason)) }
+}
+
 /** A timer of a browser is a number and keeps nothing alive. */
 export function unref(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')

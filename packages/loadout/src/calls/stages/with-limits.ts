@@ -31,7 +31,7 @@ export function withLimits(deps: LimitDeps): Stage {
   const { app, budgets, concurrency } = deps
   return (next) => async (call) => {
     const config = await app.get()
-    const tooLarge = checkArguments(call, config.limits.argumentBytes)
+    const tooLarge = argumentsTooLarge(call, config.limits.argumentBytes)
     if (tooLarge) return tooLarge
     const limits = await limitsOf(deps, call, config)
     const acquiring = concurrency.acquire(call, config.limits)
@@ -140,19 +140,11 @@ function tokensOf({ notes }: ResolvedCall, outcome: CallOutcome): number {
 
 const limited = (error: HostError): CallOutcome => ({ status: 'limited', error })
 
-function checkArguments(call: ResolvedCall, most: number): CallOutcome | undefined {
-  const bytes = utf8Size(JSON.stringify(call.arguments))
-  call.notes.argumentSize = bytes
-  if (bytes <= most) return undefined
-  const detail = `The arguments have ${bytes} bytes; argumentBytes is ${most}.`
-  return limited(new HostError('limit-reached', { detail, action: 'Send less.' }))
-}
-
 /** Outcome for arguments that exceed `argumentBytes`; undefined if they do not. */
 export function argumentsTooLarge(call: ResolvedCall, most: number): CallOutcome | undefined {
   const bytes = utf8Size(JSON.stringify(call.arguments))
   call.notes.argumentSize = bytes
   if (bytes <= most) return undefined
   const detail = `The arguments have ${bytes} bytes; argumentBytes is ${most}.`
-  return { status: 'limited', error: new HostError('limit-reached', { detail, action: 'Send less.' }) }
+  return limited(new HostError('limit-reached', { detail, action: 'Send less.' }))
 }

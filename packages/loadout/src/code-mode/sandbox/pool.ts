@@ -3,7 +3,9 @@
  * programs must not pay for threads. A clean sandbox is reused once it is ready again; one that broke a limit, does not
  * respond or cannot be reused is replaced.
  */
+
 import { HostError } from '../../errors.ts'
+import { onAbort } from '../../util/abort.ts'
 import type { SandboxHandle } from './handle.ts'
 import { DEEPEST, SandboxSemaphore, type SandboxWaiter } from './semaphore.ts'
 
@@ -146,9 +148,9 @@ export class SandboxPool {
       this.#queue.splice(at, 1)
       reject(signal?.reason)
     }
-    signal?.addEventListener('abort', leave)
     this.#queue.push(waiter)
+    const stopListening = onAbort(signal, leave)
     this.#serve()
-    return promise.finally(() => signal?.removeEventListener('abort', leave))
+    return promise.finally(stopListening)
   }
 }

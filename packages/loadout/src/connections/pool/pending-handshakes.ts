@@ -1,7 +1,9 @@
 /** Running handshakes by toolkit and user, so that removal and cancellation do not wait for a silent server. */
+
 import type { Context } from '@opentelemetry/api'
 import { HostError } from '../../errors.ts'
 import type { TraceMeta } from '../../telemetry/trace-context.ts'
+import { onAbort } from '../../util/abort.ts'
 import type { ConnectionTarget } from '../connection.ts'
 
 /** Start timeouts, and the setting they come from. */
@@ -76,7 +78,7 @@ export interface StartClock extends StartLimits {
 export async function withStartLimits<T>(work: Promise<T>, clock: StartClock): Promise<T> {
   const { signal } = clock
   let timer: ReturnType<typeof setTimeout> | undefined
-  let onAbort: (() => void) | undefined
+  let stopListening: (() => void) | undefined
   const deadline = new Promise<never>((_, reject) => {
     const startedAt = performance.now()
     const check = () => {
@@ -85,15 +87,15 @@ export async function withStartLimits<T>(work: Promise<T>, clock: StartClock): P
       else reject(timeoutError(clock, performance.now() - startedAt))
     }
     timer = setTimeout(check, clock.connectMs)
-    onAbort = () => reject(HostError.is(signal?.reason) ? signal.reason : new HostError('cancelled'))
-    if (signal?.aborted) onAbort()
-    else signal?.addEventListener('abort', onAbort, { once: true })
+    stopListening = onAbort(signal, () =>
+      reject(HostError.is(signal?.reason) ? signal.reason : new HostError('cancelled')),
+    )
   })
   try {
     return await Promise.race([work, deadline])
   } finally {
     clearTimeout(timer)
-    if (onAbort) signal?.removeEventListener('abort', onAbort)
+    stopListening?.()
     // The caller no longer waits, so a late rejection must not be unhandled.
     work.catch(() => {})
   }

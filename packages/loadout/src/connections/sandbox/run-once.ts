@@ -1,4 +1,5 @@
 /** Runs a process to completion with a timeout. */
+import { onAbort } from '../../util/abort.ts'
 import { createRingBuffer } from '../../util/ring-buffer.ts'
 import type { ProcessGroups, ProcessSpec } from '../stdio/process-group.ts'
 
@@ -24,9 +25,9 @@ export async function runOnce(
   child.stdin?.end()
   const end = () => void group.end()
   const timer = setTimeout(end, timeoutMs)
-  signal?.addEventListener('abort', end)
+  const stopListening = onAbort(signal, end)
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   clearTimeout(timer)
-  signal?.removeEventListener('abort', end)
+  stopListening()
   return { code, output: output.text().trim() }
 }

@@ -5,6 +5,7 @@
 
 import type { JsonObject } from '../../schema/json.ts'
 import type { Change, Storage } from '../../storage/storage.ts'
+import { onAbort } from '../../util/abort.ts'
 
 export type ApprovalAnswer =
   | { status: 'allowed'; arguments?: JsonObject }
@@ -64,17 +65,18 @@ export function createAnswerWaiter(
     async wait({ userId, id, until, signal }) {
       await watch()
       return new Promise<ApprovalAnswer | undefined>((resolve) => {
+        let stopListening: (() => void) | undefined
         const abandon = () => settle(undefined)
         const timer = setTimeout(abandon, Math.max(0, until.getTime() - Date.now()))
         const settle = (answer: ApprovalAnswer | undefined) => {
           clearTimeout(timer)
-          signal?.removeEventListener('abort', abandon)
+          stopListening?.()
           open.delete(id)
           resolve(answer)
         }
         open.set(id, { userId, settle })
-        if (closed || signal?.aborted) abandon()
-        else signal?.addEventListener('abort', abandon, { once: true })
+        if (closed) abandon()
+        else stopListening = onAbort(signal, abandon)
         // The answer may have been stored before the watch started.
         void check(id)
       })

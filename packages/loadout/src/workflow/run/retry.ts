@@ -1,6 +1,8 @@
 /** Retries a node as configured, then applies its `onError`. */
+
 import type { Suspended } from '../../runs/engine.ts'
 import type { WorkflowNode } from '../../schema/records/workflow.ts'
+import { sleep } from '../../util/abort.ts'
 import type { PlannedNode } from '../definition/plan.ts'
 import { type Attempt, type NodeEnd, type NodeError, type NodeScope, render } from './node-result.ts'
 
@@ -79,16 +81,6 @@ function backoffOf(retry: WorkflowNode['retry'], attempt: number): number {
 async function waitUntil(time: number, signal: AbortSignal): Promise<void> {
   const ms = time - Date.now()
   if (ms <= 0) return
+  await sleep(ms, { signal, keepAlive: true })
   signal.throwIfAborted()
-  await new Promise<void>((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', stop, { once: true })
-  })
 }
