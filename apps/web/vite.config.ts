@@ -3,7 +3,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
 const EVERYWHERE =
-  /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-query|query-core|react-router|router-core|history|react-store|store)|hono|clsx|tailwind-merge|class-variance-authority|sonner)\//
+  /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-query|query-core|react-router|router-core|history|react-store|store|react-form|form-core)|hono|clsx|tailwind-merge|class-variance-authority|sonner)\//
 
 /** Icons and our own pieces are a few hundred bytes each: one by one they would be most of what a first page asks for. */
 const GROUPS = [

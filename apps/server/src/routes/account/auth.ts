@@ -39,7 +39,7 @@ const state = z
   })
   .meta({ id: 'SessionState' })
 export const entered = z.object({ user: signedInUser }).meta({ id: 'Entered' })
-export const email = z.email().max(320)
+export const email = z.email('must be an email address').max(320)
 export const newPassword = z
   .string()
   .min(PASSWORD_LENGTH.min, `must have at least ${PASSWORD_LENGTH.min} characters`)

@@ -1,15 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { toast } from 'sonner'
 import { answer, client } from '../../lib/api.ts'
+import { onFormSubmit, useAppForm } from '../../lib/form.tsx'
 import { ProblemNotice, toastProblem } from '../../lib/problems.tsx'
 import { Badge } from '../../ui/data/badge.tsx'
 import { TimeAgo } from '../../ui/data/time-ago.tsx'
 import { Button } from '../../ui/form/button.tsx'
-import { Field } from '../../ui/form/field.tsx'
 import { Loading, Section } from '../operator/section.tsx'
 import type { Session } from '../shell/session.ts'
-import { PasswordInput } from '../sign-in/password-input.tsx'
 import { formatBrowser } from './format-browser.ts'
 import { type SignInSession, sessionsQuery } from './queries.ts'
 
@@ -34,64 +32,41 @@ const MIN_PASSWORD_LENGTH = 10
 const EMPTY = { current: '', password: '', again: '' }
 
 function PasswordSection({ provider }: { provider: string | undefined }) {
-  const [form, setForm] = useState(EMPTY)
-  const [tried, setTried] = useState(false)
   const change = useMutation({
     mutationFn: ({ current, password }: typeof EMPTY) =>
       answer(client.api.auth.password.$post({ json: { current, password } })),
     onSuccess: () => {
-      setForm(EMPTY)
-      setTried(false)
+      form.reset()
       toast.success('Password changed', { description: 'Your other sessions have ended.' })
     },
   })
-  const errors = tried
-    ? {
-        current: form.current === '' ? 'Give your present password.' : undefined,
-        password:
-          form.password.length < MIN_PASSWORD_LENGTH ? `At least ${MIN_PASSWORD_LENGTH} characters.` : undefined,
-        again: form.again !== form.password ? 'It is not the same.' : undefined,
-      }
-    : {}
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setTried(true)
-    if (
-      form.current &&
-      form.password.length >= MIN_PASSWORD_LENGTH &&
-      form.again === form.password &&
-      !change.isPending
-    )
-      change.mutate(form)
-  }
-  const put = (name: keyof typeof EMPTY) => (value: string) => setForm({ ...form, [name]: value })
+  const form = useAppForm({
+    defaultValues: EMPTY,
+    validators: { onSubmit: ({ value }) => ({ fields: passwordErrors(value) }) },
+    onSubmit: ({ value }) => change.mutateAsync(value),
+  })
   return (
     <Section
       title="Password"
       note={`Changing it ends your other sessions.${provider === undefined ? '' : ` Who always came by ${provider} has none: an operator gives you a link to choose one.`}`}
     >
-      <form noValidate onSubmit={submit} className="grid max-w-md gap-4">
+      <form noValidate onSubmit={onFormSubmit(form)} className="grid max-w-md gap-4">
         {change.error && <ProblemNotice error={change.error} />}
-        <Field label="Present password" error={errors.current}>
-          {(control) => (
-            <PasswordInput
-              {...control}
-              value={form.current}
-              onChange={put('current')}
-              autoComplete="current-password"
+        <form.AppField name="current">
+          {(field) => <field.PasswordField label="Present password" autoComplete="current-password" />}
+        </form.AppField>
+        <form.AppField name="password">
+          {(field) => (
+            <field.PasswordField
+              label="New password"
+              hint={`At least ${MIN_PASSWORD_LENGTH} characters.`}
+              autoComplete="new-password"
             />
           )}
-        </Field>
-        <Field label="New password" hint={`At least ${MIN_PASSWORD_LENGTH} characters.`} error={errors.password}>
-          {(control) => (
-            <PasswordInput {...control} value={form.password} onChange={put('password')} autoComplete="new-password" />
-          )}
-        </Field>
-        <Field label="New password again" error={errors.again}>
-          {(control) => (
-            <PasswordInput {...control} value={form.again} onChange={put('again')} autoComplete="new-password" />
-          )}
-        </Field>
+        </form.AppField>
+        <form.AppField name="again">
+          {(field) => <field.PasswordField label="New password again" autoComplete="new-password" />}
+        </form.AppField>
         <Button type="submit" variant="primary" className="justify-self-start" aria-disabled={change.isPending}>
           {change.isPending ? 'Changing…' : 'Change password'}
         </Button>
@@ -99,6 +74,12 @@ function PasswordSection({ provider }: { provider: string | undefined }) {
     </Section>
   )
 }
+
+const passwordErrors = ({ current, password, again }: typeof EMPTY) => ({
+  current: current === '' ? 'Give your present password.' : undefined,
+  password: password.length < MIN_PASSWORD_LENGTH ? `At least ${MIN_PASSWORD_LENGTH} characters.` : undefined,
+  again: again !== password ? 'It is not the same.' : undefined,
+})
 
 function SessionsSection() {
   const { data: sessions, error } = useQuery(sessionsQuery())

@@ -1,14 +1,13 @@
+import { useStore } from '@tanstack/react-form'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { toast } from 'sonner'
+import { onFormSubmit, useAppForm } from '../../lib/form.tsx'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { useUserTheme } from '../../lib/theme.ts'
 import { UnsavedDialog, useUnsaved } from '../../lib/unsaved.tsx'
 import { Card } from '../../ui/data/card.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Segmented } from '../../ui/form/choice.tsx'
-import { Field } from '../../ui/form/field.tsx'
-import { Input } from '../../ui/form/input.tsx'
 import { SwitchField } from '../../ui/form/switch-field.tsx'
 import { Loading, Section } from '../operator/section.tsx'
 import { type Preferences, preferencesQuery } from './queries.ts'
@@ -67,37 +66,32 @@ function ToolsSection({ preferences }: { preferences: Preferences }) {
 }
 
 function ServersPerThread({ value }: { value: number | undefined }) {
-  const [text, setText] = useState(value === undefined ? '' : String(value))
   const save = usePreferences()
-  const number = text.trim() === '' ? undefined : Number(text)
+  const form = useAppForm({
+    defaultValues: { text: value === undefined ? '' : String(value) },
+    onSubmit: async ({ value: { text } }) => {
+      if (numberIn(text) === value) return
+      await save.mutateAsync({ maxServersPerThread: numberIn(text) ?? null })
+      toast.success('Saved')
+    },
+  })
+  const number = useStore(form.store, ({ values }) => numberIn(values.text))
   const leaving = useUnsaved(number !== value)
-  const isValid = number === undefined || (Number.isInteger(number) && number >= 1 && number <= 1000)
-  const error = isValid ? undefined : 'A whole number from 1 to 1,000, or empty for no limit.'
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!error && number !== value)
-      save.mutate({ maxServersPerThread: number ?? null }, { onSuccess: () => toast.success('Saved') })
-  }
   return (
-    <form noValidate onSubmit={submit} className="flex items-start gap-2">
-      <Field
-        label="Max servers per thread"
-        hint="Empty: no limit. With a limit, a thread keeps the servers that match the prompt best and names the others."
-        error={error}
-        className="max-w-xs flex-1"
-      >
-        {(control) => (
-          <Input
-            {...control}
+    <form noValidate onSubmit={onFormSubmit(form)} className="flex items-start gap-2">
+      <form.AppField name="text" validators={{ onChange: ({ value: text }) => limitError(numberIn(text)) }}>
+        {(field) => (
+          <field.TextField
+            label="Max servers per thread"
+            hint="Empty: no limit. With a limit, a thread keeps the servers that match the prompt best and names the others."
+            fieldClassName="max-w-xs flex-1"
             type="number"
             min={1}
             max={1000}
             placeholder="No limit"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
           />
         )}
-      </Field>
+      </form.AppField>
       <Button type="submit" className="mt-6.5" aria-disabled={number === value || save.isPending}>
         {save.isPending ? 'Saving…' : 'Save'}
       </Button>
@@ -107,3 +101,10 @@ function ServersPerThread({ value }: { value: number | undefined }) {
     </form>
   )
 }
+
+const numberIn = (text: string): number | undefined => (text.trim() === '' ? undefined : Number(text))
+
+const limitError = (number: number | undefined): string | undefined =>
+  number === undefined || (Number.isInteger(number) && number >= 1 && number <= 1000)
+    ? undefined
+    : 'A whole number from 1 to 1,000, or empty for no limit.'

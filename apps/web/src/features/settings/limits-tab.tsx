@@ -1,14 +1,13 @@
+import { useStore } from '@tanstack/react-form'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { toast } from 'sonner'
+import { onFormSubmit, useAppForm } from '../../lib/form.tsx'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { UnsavedDialog, useUnsaved } from '../../lib/unsaved.tsx'
 import { Card } from '../../ui/data/card.tsx'
 import { formatAgo } from '../../ui/data/format-time.ts'
 import { Meter } from '../../ui/data/meter.tsx'
 import { Button } from '../../ui/form/button.tsx'
-import { Field } from '../../ui/form/field.tsx'
-import { Input } from '../../ui/form/input.tsx'
 import { type Usage, usageQuery } from '../activity/queries.ts'
 import { Loading, Section } from '../operator/section.tsx'
 import { effectiveLimit } from './effective-limit.ts'
@@ -56,47 +55,45 @@ export function LimitsTab() {
 }
 
 function OwnLimits({ preferences: { costLimits }, usage }: { preferences: Preferences; usage: Usage }) {
-  const [texts, setTexts] = useState<Record<LimitName, string>>({
-    maxCallsPerHour: costLimits.maxCallsPerHour?.toString() ?? '',
-    maxTokensPerDay: costLimits.maxTokensPerDay?.toString() ?? '',
-  })
   const save = usePreferences()
-  const problemOfText = (text: string) =>
-    /^\d{0,12}$/.test(text) ? undefined : 'A whole number, or nothing for no limit.'
-  const isChanged = LIMITS.some(({ name }) => texts[name] !== (costLimits[name]?.toString() ?? ''))
+  const form = useAppForm({
+    defaultValues: {
+      maxCallsPerHour: costLimits.maxCallsPerHour?.toString() ?? '',
+      maxTokensPerDay: costLimits.maxTokensPerDay?.toString() ?? '',
+    },
+    onSubmit: async ({ value, formApi }) => {
+      if (formApi.state.isDefaultValue) return
+      const limitOf = (name: LimitName) => (value[name].trim() === '' ? null : Number(value[name]))
+      const limits = { maxCallsPerHour: limitOf('maxCallsPerHour'), maxTokensPerDay: limitOf('maxTokensPerDay') }
+      await save.mutateAsync({ costLimits: limits })
+      toast.success('Limits saved')
+    },
+  })
+  const isChanged = useStore(form.store, (state) => !state.isDefaultValue)
+  const isWrong = useStore(form.store, (state) => !state.isFieldsValid)
   const leaving = useUnsaved(isChanged)
-  const isWrong = LIMITS.some(({ name }) => problemOfText(texts[name]))
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isWrong || !isChanged || save.isPending) return
-    const limitOf = (name: LimitName) => (texts[name] === '' ? null : Number(texts[name]))
-    const limits = { maxCallsPerHour: limitOf('maxCallsPerHour'), maxTokensPerDay: limitOf('maxTokensPerDay') }
-    save.mutate({ costLimits: limits }, { onSuccess: () => toast.success('Limits saved') })
-  }
   return (
     <Section title="Your own limits" note="They may be tighter than the operator’s, never wider.">
-      <form noValidate onSubmit={submit} className="grid gap-5 rounded-2xl border bg-surface p-4 shadow-flat sm:p-5">
+      <form
+        noValidate
+        onSubmit={onFormSubmit(form)}
+        className="grid gap-5 rounded-2xl border bg-surface p-4 shadow-flat sm:p-5"
+      >
         <div className="grid gap-5 sm:grid-cols-2">
           {LIMITS.map(({ name, counter, label, hint }) => {
             const cap = effectiveLimit(costLimits[name], usage[counter].limit)
             return (
-              <Field
-                key={name}
-                optional
-                label={label}
-                hint={cap === undefined ? hint : `${hint} The operator allows ${cap.toLocaleString('en')} at most.`}
-                error={problemOfText(texts[name])}
-              >
-                {(control) => (
-                  <Input
-                    {...control}
+              <form.AppField key={name} name={name} validators={{ onChange: ({ value }) => limitError(value) }}>
+                {(field) => (
+                  <field.TextField
+                    optional
+                    label={label}
+                    hint={cap === undefined ? hint : `${hint} The operator allows ${cap.toLocaleString('en')} at most.`}
                     inputMode="numeric"
                     placeholder="No limit of your own"
-                    value={texts[name]}
-                    onChange={(event) => setTexts({ ...texts, [name]: event.target.value.trim() })}
                   />
                 )}
-              </Field>
+              </form.AppField>
             )
           })}
         </div>
@@ -110,3 +107,6 @@ function OwnLimits({ preferences: { costLimits }, usage }: { preferences: Prefer
     </Section>
   )
 }
+
+const limitError = (text: string): string | undefined =>
+  /^\d{0,12}$/.test(text.trim()) ? undefined : 'A whole number, or nothing for no limit.'

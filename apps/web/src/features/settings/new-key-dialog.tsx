@@ -1,12 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { answer, client } from '../../lib/api.ts'
+import { submitForm, useAppForm } from '../../lib/form.tsx'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { CopyButton } from '../../ui/data/copy-button.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { DialogForm, focusFirstField } from '../../ui/form/dialog-form.tsx'
 import { Field } from '../../ui/form/field.tsx'
-import { Input, Select } from '../../ui/form/input.tsx'
+import { Input } from '../../ui/form/input.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/overlay/dialog.tsx'
 import { useSession } from '../shell/session.ts'
 import type { ApiKey, NewApiKey } from './queries.ts'
@@ -21,7 +22,19 @@ const SCOPES: Record<Scope, string> = {
   operate: 'All that operators may',
 }
 const DAY_MS = 86_400_000
+const DEFAULTS: { name: string; scopes: Scope[]; expires: string } = {
+  name: '',
+  scopes: ['read', 'write', 'call', 'approve'],
+  expires: 'never',
+}
 const LENGTHS = { never: 'Never', '30': 'In 30 days', '90': 'In 90 days', '365': 'In a year' }
+
+interface KeyInput {
+  name: string
+  scopes: Scope[]
+  expiresAt?: string
+  role?: 'operator'
+}
 
 interface DialogProps {
   onClose: () => void
@@ -31,8 +44,7 @@ interface DialogProps {
 export function NewKeyDialog({ onClose, onClosed }: DialogProps) {
   const queryClient = useQueryClient()
   const make = useMutation({
-    mutationFn: (json: { name: string; scopes: Scope[]; expiresAt?: string; role?: 'operator' }) =>
-      answer(client.api.keys.$post({ json })),
+    mutationFn: (json: KeyInput) => answer(client.api.keys.$post({ json })),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
   })
   return (
@@ -41,7 +53,7 @@ export function NewKeyDialog({ onClose, onClosed }: DialogProps) {
         {make.data ? (
           <Made made={make.data} onClose={onClose} />
         ) : (
-          <KeyForm error={make.error} isPending={make.isPending} onMake={make.mutate} onClose={onClose} />
+          <KeyForm error={make.error} isPending={make.isPending} onMake={make.mutateAsync} onClose={onClose} />
         )}
       </DialogContent>
     </Dialog>
@@ -51,71 +63,72 @@ export function NewKeyDialog({ onClose, onClosed }: DialogProps) {
 interface KeyFormProps {
   error: Error | null
   isPending: boolean
-  onMake: (input: { name: string; scopes: Scope[]; expiresAt?: string; role?: 'operator' }) => void
+  onMake: (input: KeyInput) => Promise<unknown>
   onClose: () => void
 }
 
 function KeyForm({ error, isPending, onMake, onClose }: KeyFormProps) {
   const session = useSession()
-  const [name, setName] = useState('')
-  const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set(['read', 'write', 'call', 'approve']))
-  const [ends, setEnds] = useState('never')
-  const [tried, setTried] = useState(false)
+  const form = useAppForm({
+    defaultValues: DEFAULTS,
+    onSubmit: ({ value: { name, scopes, expires } }) => {
+      const days = expires === 'never' ? undefined : Number(expires)
+      const expiresAt = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS).toISOString() }
+      const role = scopes.includes('operate') ? { role: 'operator' as const } : {}
+      return onMake({ name: name.trim(), scopes, ...expiresAt, ...role })
+    },
+  })
   const offered = (Object.keys(SCOPES) as Scope[]).filter((scope) => scope !== 'operate' || session?.user?.operator)
-  const toggle = (scope: Scope) => {
-    const next = new Set(scopes)
-    if (!next.delete(scope)) next.add(scope)
-    setScopes(next)
-  }
-  const submit = () => {
-    setTried(true)
-    if (name.trim() === '' || scopes.size === 0) return
-    const expiresAt = ends === 'never' ? {} : { expiresAt: new Date(Date.now() + Number(ends) * DAY_MS).toISOString() }
-    const role = scopes.has('operate') ? { role: 'operator' as const } : {}
-    onMake({ name: name.trim(), scopes: [...scopes], ...expiresAt, ...role })
-  }
   return (
     <>
       <DialogHeader title="New API key" description="It acts in your name, within its scopes." />
-      <DialogForm submit="Make key" busy={isPending && 'Making…'} onSubmit={submit} onCancel={onClose}>
+      <DialogForm submit="Make key" busy={isPending && 'Making…'} onSubmit={() => submitForm(form)} onCancel={onClose}>
         {error && <ProblemNotice error={error} />}
-        <Field
-          label="Name"
-          hint="What it is for, so that you know it later."
-          error={tried && name.trim() === '' ? 'Name it.' : undefined}
+        <form.AppField
+          name="name"
+          validators={{ onSubmit: ({ value }) => (value.trim() === '' ? 'Name it.' : undefined) }}
         >
-          {(control) => (
-            <Input {...control} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
+          {(field) => (
+            <field.TextField label="Name" hint="What it is for, so that you know it later." maxLength={100} />
           )}
-        </Field>
-        <fieldset className="grid gap-2">
-          <legend className="mb-1.5 text-sm font-medium">Scopes</legend>
-          {offered.map((scope) => (
-            <label key={scope} className="flex min-h-6 items-start gap-2.5 text-sm">
-              <input
-                type="checkbox"
-                className="mt-0.5 size-4 shrink-0 accent-accent"
-                checked={scopes.has(scope)}
-                onChange={() => toggle(scope)}
-              />
-              <span>
-                <span className="font-medium">{scope}</span> <span className="text-ink-muted">{SCOPES[scope]}</span>
-              </span>
-            </label>
-          ))}
-          {tried && scopes.size === 0 && <p className="text-[0.8125rem] text-bad">Choose at least one.</p>}
-        </fieldset>
-        <Field label="Ends">
-          {(control) => (
-            <Select {...control} value={ends} onChange={(event) => setEnds(event.target.value)}>
+        </form.AppField>
+        <form.Field
+          name="scopes"
+          validators={{ onSubmit: ({ value }) => (value.length === 0 ? 'Choose at least one.' : undefined) }}
+        >
+          {({ state: { value, meta }, handleChange }) => (
+            <fieldset className="grid gap-2">
+              <legend className="mb-1.5 text-sm font-medium">Scopes</legend>
+              {offered.map((scope) => (
+                <label key={scope} className="flex min-h-6 items-start gap-2.5 text-sm">
+                  <input
+                    type="checkbox"
+                    className="mt-0.5 size-4 shrink-0 accent-accent"
+                    checked={value.includes(scope)}
+                    onChange={({ target }) =>
+                      handleChange(target.checked ? [...value, scope] : value.filter((other) => other !== scope))
+                    }
+                  />
+                  <span>
+                    <span className="font-medium">{scope}</span> <span className="text-ink-muted">{SCOPES[scope]}</span>
+                  </span>
+                </label>
+              ))}
+              {meta.errors.length > 0 && <p className="text-[0.8125rem] text-bad">{meta.errors[0]}</p>}
+            </fieldset>
+          )}
+        </form.Field>
+        <form.AppField name="expires">
+          {(field) => (
+            <field.SelectField label="Ends">
               {Object.entries(LENGTHS).map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}
                 </option>
               ))}
-            </Select>
+            </field.SelectField>
           )}
-        </Field>
+        </form.AppField>
       </DialogForm>
     </>
   )

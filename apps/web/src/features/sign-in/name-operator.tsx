@@ -1,37 +1,42 @@
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { answer, client, problemOf } from '../../lib/api.ts'
+import { answer, client } from '../../lib/api.ts'
 import { BASE_PATH } from '../../lib/base-path.ts'
+import { onFormSubmit, useAppForm } from '../../lib/form.tsx'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { Button } from '../../ui/form/button.tsx'
-import { EmailField, NameField } from './person-fields.tsx'
 import { providerPath } from './sign-in-form.tsx'
 
 /** Names the first operator and continues with the provider. The link stays valid until the first sign-in. */
 export function NameOperator({ token, provider }: { token: string; provider: string }) {
-  const [email, setEmail] = useState('')
-  const [name, setName] = useState('')
   const setUp = useMutation({
-    mutationFn: () => answer(client.api.auth.setup.$post({ json: { token, email: email.trim(), name: name.trim() } })),
+    mutationFn: (person: { email: string; name: string }) =>
+      answer(client.api.auth.setup.$post({ json: { token, ...person } })),
     onSuccess: () => window.location.assign(providerPath(`${BASE_PATH}/connectors`)),
   })
-  const errorAt = (path: string) =>
-    setUp.error ? problemOf(setUp.error).errors?.find((problem) => problem.path === path)?.message : undefined
   const isBusy = setUp.isPending || setUp.isSuccess
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isBusy) setUp.mutate()
-  }
+  const form = useAppForm({
+    defaultValues: { email: '', name: '' },
+    onSubmit: async ({ value }) => {
+      if (!isBusy) await setUp.mutateAsync({ email: value.email.trim(), name: value.name.trim() })
+    },
+  })
   return (
-    <form onSubmit={submit} className="grid gap-4">
+    <form onSubmit={onFormSubmit(form)} className="grid gap-4">
       {setUp.error && <ProblemNotice error={setUp.error} />}
-      <EmailField
-        hint={`The one that ${provider} knows you by.`}
-        value={email}
-        error={errorAt('email')}
-        onChange={setEmail}
-      />
-      <NameField value={name} error={errorAt('name')} onChange={setName} />
+      <form.AppField name="email">
+        {(field) => (
+          <field.TextField
+            label="Email"
+            hint={`The one that ${provider} knows you by.`}
+            type="email"
+            autoComplete="username"
+            required
+          />
+        )}
+      </form.AppField>
+      <form.AppField name="name">
+        {(field) => <field.TextField label="Name" autoComplete="name" required />}
+      </form.AppField>
       <Button type="submit" variant="primary" className="h-10" aria-disabled={isBusy}>
         {isBusy ? 'One moment…' : `Continue with ${provider}`}
       </Button>

@@ -1,13 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { answer, client, problemOf } from '../../lib/api.ts'
+import { useState } from 'react'
+import { answer, client } from '../../lib/api.ts'
 import { BASE_PATH } from '../../lib/base-path.ts'
+import { onFormSubmit, useAppForm } from '../../lib/form.tsx'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { Button } from '../../ui/form/button.tsx'
-import { Field } from '../../ui/form/field.tsx'
-import { Input } from '../../ui/form/input.tsx'
 import { type SignedIn, useSession } from '../shell/session.ts'
-import { PasswordInput } from './password-input.tsx'
 
 interface SignInFormProps {
   email?: string | undefined
@@ -75,41 +73,40 @@ interface PasswordFormProps extends Pick<SignInFormProps, 'email' | 'onSignedIn'
   takesFocus?: boolean
 }
 
-function PasswordForm({ email: initialEmail, onSignedIn, takesFocus = false }: PasswordFormProps) {
-  const [email, setEmail] = useState(initialEmail ?? '')
-  const [password, setPassword] = useState('')
+function PasswordForm({ email = '', onSignedIn, takesFocus = false }: PasswordFormProps) {
   const signIn = useMutation({
-    mutationFn: () => answer(client.api.auth['sign-in'].$post({ json: { email: email.trim(), password } })),
+    mutationFn: (json: { email: string; password: string }) => answer(client.api.auth['sign-in'].$post({ json })),
     onSuccess: ({ user }) => onSignedIn(user),
-    onError: () => setPassword(''),
+    onError: () => form.setFieldValue('password', ''),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!signIn.isPending) signIn.mutate()
-  }
-  const field = signIn.error ? problemOf(signIn.error).errors?.[0]?.path : undefined
+  const form = useAppForm({
+    defaultValues: { email, password: '' },
+    onSubmit: ({ value }) => signIn.mutateAsync({ email: value.email.trim(), password: value.password }),
+  })
   return (
-    <form onSubmit={submit} className="grid gap-4">
+    <form onSubmit={onFormSubmit(form)} className="grid gap-4">
       {signIn.error && <ProblemNotice error={signIn.error} />}
-      <Field label="Email" error={field === 'email' ? 'This is not an email address.' : undefined}>
-        {(control) => (
-          <Input
-            {...control}
+      <form.AppField name="email">
+        {(field) => (
+          <field.TextField
+            label="Email"
             type="email"
             name="email"
             autoComplete="username"
             required
             autoFocus={takesFocus}
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
           />
         )}
-      </Field>
-      <Field label="Password" hint="Forgotten? An operator can make you a link to choose a new one.">
-        {(control) => (
-          <PasswordInput {...control} autoComplete="current-password" value={password} onChange={setPassword} />
+      </form.AppField>
+      <form.AppField name="password">
+        {(field) => (
+          <field.PasswordField
+            label="Password"
+            hint="Forgotten? An operator can make you a link to choose a new one."
+            autoComplete="current-password"
+          />
         )}
-      </Field>
+      </form.AppField>
       <Button type="submit" variant="primary" className="h-10" aria-disabled={signIn.isPending}>
         {signIn.isPending ? 'Signing in…' : 'Sign in'}
       </Button>

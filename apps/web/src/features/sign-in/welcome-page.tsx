@@ -1,17 +1,15 @@
 /** Page of one-time links: setup, invitation and password reset. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { answer, client, problemOf } from '../../lib/api.ts'
+import { useState } from 'react'
+import { answer, client } from '../../lib/api.ts'
+import { onFormSubmit, useAppForm } from '../../lib/form.tsx'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { applyStoredTheme, saveTheme } from '../../lib/theme.ts'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Button } from '../../ui/form/button.tsx'
-import { Field } from '../../ui/form/field.tsx'
 import { sessionQuery } from '../shell/session.ts'
 import { NameOperator } from './name-operator.tsx'
-import { PasswordInput } from './password-input.tsx'
-import { EmailField, NameField } from './person-fields.tsx'
 import { ProviderLink } from './sign-in-form.tsx'
 import { SignInLayout } from './sign-in-layout.tsx'
 
@@ -118,35 +116,45 @@ function takeToken(): string {
 }
 
 function WelcomeForm({ link, token }: { link: Opened; token: string }) {
-  const [email, setEmail] = useState(link.email ?? '')
-  const [name, setName] = useState(link.name ?? '')
-  const [password, setPassword] = useState('')
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const enter = useMutation({
-    mutationFn: () => send(link.kind, { token, email: email.trim(), name: name.trim(), password }),
+    mutationFn: (filled: Filled) => send(link.kind, filled),
     onSuccess: async () => {
       await (link.kind === 'reset' ? applyStoredTheme(queryClient) : saveTheme())
       await queryClient.invalidateQueries({ queryKey: ['session'] })
       navigate({ to: '/connectors', replace: true })
     },
   })
-  const errorAt = (path: string) =>
-    enter.error ? problemOf(enter.error).errors?.find((problem) => problem.path === path)?.message : undefined
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!enter.isPending) enter.mutate()
-  }
+  const form = useAppForm({
+    defaultValues: { email: link.email ?? '', name: link.name ?? '', password: '' },
+    onSubmit: ({ value: { email, name, password } }) =>
+      enter.mutateAsync({ token, email: email.trim(), name: name.trim(), password }),
+  })
   return (
-    <form onSubmit={submit} className="grid gap-4">
+    <form onSubmit={onFormSubmit(form)} className="grid gap-4">
       {enter.error && <ProblemNotice error={enter.error} />}
-      <EmailField readOnly={link.kind !== 'setup'} value={email} error={errorAt('email')} onChange={setEmail} />
-      {link.kind !== 'reset' && <NameField value={name} error={errorAt('name')} onChange={setName} />}
-      <Field label="New password" hint="At least 10 characters." error={errorAt('password')}>
-        {(control) => (
-          <PasswordInput {...control} autoComplete="new-password" value={password} onChange={setPassword} />
+      <form.AppField name="email">
+        {(field) => (
+          <field.TextField
+            label="Email"
+            type="email"
+            autoComplete="username"
+            required
+            readOnly={link.kind !== 'setup'}
+          />
         )}
-      </Field>
+      </form.AppField>
+      {link.kind !== 'reset' && (
+        <form.AppField name="name">
+          {(field) => <field.TextField label="Name" autoComplete="name" required />}
+        </form.AppField>
+      )}
+      <form.AppField name="password">
+        {(field) => (
+          <field.PasswordField label="New password" hint="At least 10 characters." autoComplete="new-password" />
+        )}
+      </form.AppField>
       <Button type="submit" variant="primary" className="h-10" aria-disabled={enter.isPending}>
         {enter.isPending ? 'One moment…' : LABELS[link.kind].done}
       </Button>

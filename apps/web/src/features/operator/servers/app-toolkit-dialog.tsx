@@ -53,7 +53,7 @@ export function AppToolkitDialog({ toolkit, others, onClose, onClosed }: AppTool
               problems={work.recordProblems}
             />
           ) : (
-            <ToolkitFields form={{ draft: work.draft, errors: work.errors, change: work.change }} />
+            <ToolkitFields form={work.form} />
           )}
           <Shared isShared={work.isShared} onChange={work.setShared} />
         </DialogForm>

@@ -1,9 +1,12 @@
 /** Form state of a global server, as fields or as JSON. Concurrent changes are never overwritten silently. */
+import { useStore } from '@tanstack/react-form'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { problemOf } from '../../../lib/api.ts'
 import { useExternalChange } from '../../../lib/external-change.tsx'
+import { setErrors, submitForm, useAppForm } from '../../../lib/form.tsx'
 import { bodyOf, type Draft, draftOf, emptyDraft, isSameDraft } from '../../servers/form/draft.ts'
-import { type FieldErrors, mapErrors, validateDraft, withoutErrorsOf } from '../../servers/form/field-errors.ts'
+import { errorsByField, mapErrors, validateDraft } from '../../servers/form/field-errors.ts'
+import { useDraftForm } from '../../servers/form/use-draft-form.ts'
 import type { AppToolkit } from '../queries.ts'
 import { useSaveAppToolkit } from '../system/use-app.ts'
 
@@ -34,16 +37,41 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
   const [base, setBase] = useState<Filled>(
     () => stored ?? { draft: emptyDraft('stdio'), record: START, isShared: false },
   )
-  const [{ draft, record, isShared }, setFilled] = useState(base)
+  const [start, setStart] = useState(base)
   const [format, setFormat] = useState<Format>(formatOf(toolkit))
-  const [errors, setErrors] = useState<FieldErrors>({})
   const save = useSaveAppToolkit(toolkit)
   const done = useRef(false)
+  const form = useDraftForm({
+    initial: start.draft,
+    validate: (filled) => (format === 'json' ? {} : validateDraft(filled, others)),
+    onSubmit: (filled) => {
+      const json = { ...(format === 'json' ? (record as object) : bodyOf(filled)), shared: isShared }
+      save.mutate(
+        { json, isSeen: (now) => isSame(filledBy(now), base) },
+        {
+          onSuccess: () => {
+            done.current = true
+            onClose()
+          },
+          onError: (error) => setErrors(form, errorsByField(mapErrors(problemOf(error).errors, filled))),
+        },
+      )
+    },
+  })
+  // Beside the draft: the JSON record replaces it, and only global servers can be shared.
+  const extras = useAppForm({ defaultValues: { record: start.record, isShared: start.isShared } })
+  const draft = useStore(form.store, ({ values }) => values)
+  const { record, isShared } = useStore(extras.store, ({ values }) => values)
   const isChanged = !isSame({ draft, record, isShared }, base)
-  const begin = useCallback((next: Filled) => {
-    setBase(next)
-    setFilled(next)
-  }, [])
+  const begin = useCallback(
+    (next: Filled) => {
+      setBase(next)
+      setStart(next)
+      form.reset(next.draft)
+      extras.reset({ record: next.record, isShared: next.isShared })
+    },
+    [form, extras],
+  )
   const { elsewhere } = useExternalChange({
     stored,
     base,
@@ -54,42 +82,20 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     keep: setBase,
     onResolved: save.reset,
   })
-  const put = (part: Partial<Filled>) => setFilled((old) => ({ ...old, ...part }))
-  const submit = () => {
-    const mistakes = format === 'json' ? {} : validateDraft(draft, others)
-    setErrors(mistakes)
-    if (Object.keys(mistakes).length > 0) return
-    const json = { ...(format === 'json' ? (record as object) : bodyOf(draft)), shared: isShared }
-    save.mutate(
-      { json, isSeen: (now) => isSame(filledBy(now), base) },
-      {
-        onSuccess: () => {
-          done.current = true
-          onClose()
-        },
-        onError: (error) => setErrors(mapErrors(problemOf(error).errors, draft)),
-      },
-    )
-  }
   return {
     format,
-    draft,
+    form,
     record,
     isShared,
-    errors,
     save,
-    submit,
-    setRecord: (next: unknown) => put({ record: next }),
-    setShared: (next: boolean) => put({ isShared: next }),
+    submit: () => submitForm(form),
+    setRecord: (next: unknown) => extras.setFieldValue('record', next),
+    setShared: (next: boolean) => extras.setFieldValue('isShared', next),
     // A stored toolkit keeps its type: a custom toolkit has no command.
     formats: toolkit ? FORMATS.filter(({ value }) => value === formatOf(toolkit) || value === 'json') : FORMATS,
     choose: (next: Format) => {
       setFormat(next)
-      if (next !== 'json') put({ draft: { ...draft, type: next } })
-    },
-    change: (changes: Partial<Draft>) => {
-      setFilled((old) => ({ ...old, draft: { ...old.draft, ...changes } }))
-      setErrors((old) => withoutErrorsOf(old, Object.keys(changes)))
+      if (next !== 'json') form.setFieldValue('type', next)
     },
     elsewhere,
     recordProblems: save.error ? (problemOf(save.error).errors ?? []) : [],

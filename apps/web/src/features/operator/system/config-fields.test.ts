@@ -15,11 +15,10 @@ it('the config form sends only changed fields, with null for a removed limit', (
   expect(patchOf(before, before)).toEqual({})
   const draft = {
     ...before,
-    'limits.maxCallsPerHour': '',
-    'limits.callMs': '1000',
-    'trust.untrusted': 'a*\n\n b ',
-    'audit.retentionDays': 'many',
-    'defaults.deferLoading': false,
+    limits: { ...before.limits, maxCallsPerHour: '', callMs: '1000' },
+    trust: { ...before.trust, untrusted: 'a*\n\n b ' },
+    audit: { retentionDays: 'many' },
+    defaults: { ...before.defaults, deferLoading: false },
   }
   expect(patchOf(draft, before)).toEqual({
     limits: { maxCallsPerHour: null, callMs: 1000 },

@@ -113,12 +113,18 @@ export const CONFIG_SECTIONS: readonly ConfigSection[] = [
   },
 ]
 
-export type ConfigDraft = Readonly<Record<string, string | boolean>>
+/** Values by section and field. */
+export type ConfigDraft = Readonly<Record<string, Readonly<Record<string, string | boolean>>>>
 
 const FIELDS = CONFIG_SECTIONS.flatMap(({ fields }) => fields)
 
 export function configDraft(config: AppConfig): ConfigDraft {
-  return Object.fromEntries(FIELDS.map(({ path, kind }) => [path, toDraftValue(at(config, path), kind)]))
+  const draft: Record<string, Record<string, string | boolean>> = {}
+  for (const { path, kind } of FIELDS) {
+    const [section = '', field = ''] = path.split('.')
+    draft[section] = { ...draft[section], [field]: toDraftValue(at(config, path), kind) }
+  }
+  return draft
 }
 
 function toDraftValue(value: unknown, kind: FieldKind): string | boolean {
@@ -131,9 +137,9 @@ function toDraftValue(value: unknown, kind: FieldKind): string | boolean {
 export function patchOf(draft: ConfigDraft, before: ConfigDraft): AppConfigPatch {
   const patch: Record<string, Record<string, unknown>> = {}
   for (const { path, kind } of FIELDS) {
-    const value = draft[path]
-    if (value === before[path] || value === undefined) continue
     const [section = '', field = ''] = path.split('.')
+    const value = draft[section]?.[field]
+    if (value === before[section]?.[field] || value === undefined) continue
     patch[section] = { ...patch[section], [field]: toPatchValue(value, kind) }
   }
   return patch as AppConfigPatch
@@ -152,7 +158,11 @@ function toPatchValue(value: string | boolean, kind: FieldKind): unknown {
   return kind === 'number' && Number.isFinite(number) ? number : text
 }
 
-const at = (config: AppConfig, path: string): unknown => {
+const at = (config: object, path: string): unknown => {
   const [section = '', field = ''] = path.split('.')
-  return (config as unknown as Record<string, Record<string, unknown> | undefined>)[section]?.[field]
+  return (config as Record<string, Record<string, unknown> | undefined>)[section]?.[field]
 }
+
+/** Values by `section.field`. */
+export const valuesByPath = (draft: ConfigDraft): Record<string, unknown> =>
+  Object.fromEntries(FIELDS.map(({ path }) => [path, at(draft, path)]))

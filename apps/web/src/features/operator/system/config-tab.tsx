@@ -1,6 +1,8 @@
+import { useStore } from '@tanstack/react-form'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMemo } from 'react'
 import { problemOf } from '../../../lib/api.ts'
+import { fieldError, onFormSubmit, useAppForm, useStoredValues } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { UnsavedDialog, useUnsaved } from '../../../lib/unsaved.tsx'
 import { Button } from '../../../ui/form/button.tsx'
@@ -9,7 +11,7 @@ import { Input, Textarea } from '../../../ui/form/input.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
 import { type AppConfig, appConfigQuery } from '../queries.ts'
 import { Loading, Section } from '../section.tsx'
-import { CONFIG_SECTIONS, type ConfigDraft, type ConfigField, configDraft, patchOf } from './config-fields.ts'
+import { CONFIG_SECTIONS, type ConfigField, configDraft, patchOf, valuesByPath } from './config-fields.ts'
 import { useChangeConfig } from './use-app.ts'
 
 export function ConfigTab() {
@@ -19,43 +21,44 @@ export function ConfigTab() {
 }
 
 function ConfigForm({ config }: { config: AppConfig }) {
-  const stored = configDraft(config)
-  const [changes, setChanges] = useState<ConfigDraft>({})
-  const draft = { ...stored, ...changes }
-  const patch = patchOf(draft, stored)
-  const isChanged = Object.keys(patch).length > 0
+  const stored = useMemo(() => configDraft(config), [config])
   const save = useChangeConfig()
+  const form = useAppForm({
+    defaultValues: stored,
+    onSubmit: async ({ value, formApi }) => {
+      const changes = patchOf(value, stored)
+      if (Object.keys(changes).length === 0) return
+      await save.mutateAsync(changes)
+      formApi.reset(value)
+    },
+  })
+  useStoredValues(
+    form,
+    useMemo(() => valuesByPath(stored), [stored]),
+  )
+  const isChanged = useStore(form.store, ({ values }) => Object.keys(patchOf(values, stored)).length > 0)
   const errors = save.error ? (problemOf(save.error).errors ?? []) : []
-  const errorAt = (path: string) =>
-    errors.find((problem) => problem.path === path || problem.path.startsWith(`${path}.`))?.message
   const areAllPlaced = errors.every(({ path }) =>
     CONFIG_SECTIONS.some(({ fields }) => fields.some((field) => path.startsWith(field.path))),
   )
   const leaving = useUnsaved(isChanged)
-  const submit = () => {
-    if (isChanged && !save.isPending) save.mutate(patch, { onSuccess: () => setChanges({}) })
-  }
   return (
-    <form
-      noValidate
-      className="grid gap-8"
-      onSubmit={(event) => {
-        event.preventDefault()
-        submit()
-      }}
-    >
+    <form noValidate className="grid gap-8" onSubmit={onFormSubmit(form)}>
       {save.error && <ProblemNotice error={save.error} folded={errors.length > 0 && areAllPlaced} />}
       {CONFIG_SECTIONS.map(({ title, note, fields }) => (
         <Section key={title} title={title} note={note}>
           <div className="grid items-start gap-5 rounded-xl border bg-surface p-4 shadow-flat sm:grid-cols-2 sm:p-5">
             {fields.map((field) => (
-              <ConfigInput
-                key={field.path}
-                field={field}
-                value={draft[field.path] ?? ''}
-                error={errorAt(field.path)}
-                onChange={(value) => setChanges((old) => ({ ...old, [field.path]: value }))}
-              />
+              <form.Field key={field.path} name={field.path as `${string}.${string}`}>
+                {({ state, handleChange }) => (
+                  <ConfigInput
+                    field={field}
+                    value={state.value}
+                    error={configError(state.meta.errors, field.label)}
+                    onChange={handleChange}
+                  />
+                )}
+              </form.Field>
             ))}
           </div>
         </Section>
@@ -65,7 +68,7 @@ function ConfigForm({ config }: { config: AppConfig }) {
         <Button type="submit" variant="primary" aria-disabled={!isChanged || save.isPending}>
           {save.isPending ? 'Saving…' : 'Save settings'}
         </Button>
-        {isChanged && <Button onClick={() => setChanges({})}>Discard</Button>}
+        {isChanged && <Button onClick={() => form.reset(stored)}>Discard</Button>}
         {isChanged && <span className="text-sm text-ink-muted">There are changes that are not saved.</span>}
       </div>
       <UnsavedDialog leaving={leaving}>
@@ -102,12 +105,7 @@ function ConfigInput({ field: { path, label, hint, kind }, value, error, onChang
     )
   const text = typeof value === 'string' ? value : ''
   return (
-    <Field
-      label={label}
-      hint={hint}
-      error={error && sentence(label, error)}
-      className={kind === 'number' ? '' : 'sm:col-span-2'}
-    >
+    <Field label={label} hint={hint} error={error} className={kind === 'number' ? '' : 'sm:col-span-2'}>
       {(control) =>
         kind === 'lines' ? (
           <Textarea
@@ -129,8 +127,7 @@ function ConfigInput({ field: { path, label, hint, kind }, value, error, onChang
   )
 }
 
-// API messages continue the field name; library messages are whole sentences.
-function sentence(label: string, message: string): string {
-  if (/expected number/.test(message)) return `${label} must be a number.`
-  return /^[a-z]/.test(message) ? `${label} ${message}.` : message
+function configError(errors: readonly unknown[], label: string): string | undefined {
+  const error = fieldError(errors, label)
+  return error !== undefined && /expected number/.test(error) ? `${label} must be a number.` : error
 }

@@ -1,10 +1,9 @@
 import type { UseMutationResult } from '@tanstack/react-query'
-import { type SubmitEvent, useState } from 'react'
+import { useState } from 'react'
+import { onFormSubmit, useAppForm } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Badge } from '../../../ui/data/badge.tsx'
 import { Button } from '../../../ui/form/button.tsx'
-import { Field } from '../../../ui/form/field.tsx'
-import { Input } from '../../../ui/form/input.tsx'
 
 interface ProviderKeyProps {
   name: string
@@ -20,15 +19,15 @@ interface ProviderKeyProps {
 /** Key of one model provider: write-only, replaceable and removable. */
 export function ProviderKey({ name, owner, has, can, save, clear }: ProviderKeyProps) {
   const [isOpen, setOpen] = useState(false)
-  const [key, setKey] = useState('')
-  const saved = () => {
-    setKey('')
-    setOpen(false)
-  }
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    if (!save.isPending && key.trim() !== '') save.mutate(key.trim(), { onSuccess: saved })
-  }
+  const form = useAppForm({
+    defaultValues: { key: '' },
+    onSubmit: async ({ value: { key }, formApi }) => {
+      if (key.trim() === '') return
+      await save.mutateAsync(key.trim())
+      formApi.reset()
+      setOpen(false)
+    },
+  })
   return (
     <li className="grid gap-3 px-4 py-3 sm:px-5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -57,20 +56,19 @@ export function ProviderKey({ name, owner, has, can, save, clear }: ProviderKeyP
         </span>
       </div>
       {isOpen && (
-        <form noValidate onSubmit={submit} className="grid gap-3">
+        <form noValidate onSubmit={onFormSubmit(form)} className="grid gap-3">
           {save.error && <ProblemNotice error={save.error} />}
           <div className="flex flex-wrap items-end gap-2">
-            <Field label={`Key for ${name}`} className="min-w-0 flex-1 basis-60">
-              {(control) => (
-                <Input
-                  {...control}
+            <form.AppField name="key">
+              {(field) => (
+                <field.TextField
+                  label={`Key for ${name}`}
+                  fieldClassName="min-w-0 flex-1 basis-60"
                   type="password"
                   autoComplete="off"
-                  value={key}
-                  onChange={({ target }) => setKey(target.value)}
                 />
               )}
-            </Field>
+            </form.AppField>
             <Button type="submit" variant="primary" aria-disabled={save.isPending}>
               {save.isPending ? 'Saving…' : 'Save key'}
             </Button>

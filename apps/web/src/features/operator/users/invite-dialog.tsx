@@ -1,10 +1,9 @@
-import { useState } from 'react'
+import { useStore } from '@tanstack/react-form'
 import { problemOf } from '../../../lib/api.ts'
+import { submitForm, useAppForm } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { DialogForm, focusFirstField } from '../../../ui/form/dialog-form.tsx'
-import { Field } from '../../../ui/form/field.tsx'
-import { Input } from '../../../ui/form/input.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/overlay/dialog.tsx'
 import { LinkText } from './link-dialog.tsx'
@@ -12,17 +11,17 @@ import { useInvite } from './use-users.ts'
 
 /** Creates a user and shows the invitation link. */
 export function InviteDialog({ onClose, onClosed }: { onClose: () => void; onClosed: () => void }) {
-  const [email, setEmail] = useState('')
-  const [name, setName] = useState('')
-  const [operator, setOperator] = useState(false)
   const invite = useInvite()
   const errors = invite.error ? (problemOf(invite.error).errors ?? []) : []
-  const errorAt = (path: string) => errors.find((problem) => problem.path === path)?.message
-  const submit = () =>
-    invite.mutate({ email: email.trim(), operator, ...(name.trim() === '' ? {} : { name: name.trim() }) })
+  const form = useAppForm({
+    defaultValues: { email: '', name: '', operator: false },
+    onSubmit: ({ value: { email, name, operator } }) =>
+      invite.mutateAsync({ email: email.trim(), operator, ...(name.trim() === '' ? {} : { name: name.trim() }) }),
+  })
+  const hasEmail = useStore(form.store, ({ values }) => values.email !== '')
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
-      <DialogContent onOpened={focusFirstField} onClosed={onClosed} keepOpen={email !== ''}>
+      <DialogContent onOpened={focusFirstField} onClosed={onClosed} keepOpen={hasEmail}>
         <DialogHeader
           title={invite.data ? `${invite.data.user.name} is invited` : 'Invite somebody'}
           description={
@@ -44,24 +43,22 @@ export function InviteDialog({ onClose, onClosed }: { onClose: () => void; onClo
           <DialogForm
             submit="Make the link"
             busy={invite.isPending && 'Inviting…'}
-            onSubmit={submit}
+            onSubmit={() => submitForm(form)}
             onCancel={onClose}
           >
             {invite.error && <ProblemNotice error={invite.error} folded={errors.length > 0} />}
-            <Field label="Email" error={errorAt('email') && `Email ${errorAt('email')}.`}>
-              {(control) => (
-                <Input {...control} type="email" value={email} onChange={({ target }) => setEmail(target.value)} />
-              )}
-            </Field>
-            <Field optional label="Name" error={errorAt('name')}>
-              {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
-            </Field>
+            <form.AppField name="email">{(field) => <field.TextField label="Email" type="email" />}</form.AppField>
+            <form.AppField name="name">{(field) => <field.TextField optional label="Name" />}</form.AppField>
             <div className="flex items-start justify-between gap-4">
               <span className="grid gap-0.5 text-sm">
                 <span className="font-medium">Operator</span>
                 <span className="text-ink-muted">May change what holds for everyone, and invite others.</span>
               </span>
-              <Switch aria-label="Operator" checked={operator} onCheckedChange={setOperator} />
+              <form.Field name="operator">
+                {({ state, handleChange }) => (
+                  <Switch aria-label="Operator" checked={state.value} onCheckedChange={handleChange} />
+                )}
+              </form.Field>
             </div>
           </DialogForm>
         )}

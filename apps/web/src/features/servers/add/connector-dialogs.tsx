@@ -7,10 +7,10 @@ import { menuId, openerId } from '../list/row-actions.ts'
 import { needsToken } from '../list/toolkit-state.tsx'
 import type { AddMode } from './dialog-search.ts'
 import type { useOlderConfig } from './legacy-config.tsx'
-import { ToolkitDialog } from './toolkit-dialog.tsx'
 
 const route = getRouteApi('/shell/connectors')
-// Its form is large and opens seldom, so it is not part of the first page.
+// Forms are large and open seldom, so they are not part of the first page.
+const ToolkitDialog = lazy(() => import('./toolkit-dialog.tsx').then((module) => ({ default: module.ToolkitDialog })))
 const QuestionDialog = lazy(() =>
   import('../tools/input-dialog.tsx').then((module) => ({ default: module.QuestionDialog })),
 )
@@ -21,7 +21,15 @@ interface ConnectorDialogsProps {
 }
 
 /** The dialog of the URL search parameters. */
-export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
+export function ConnectorDialogs(props: ConnectorDialogsProps) {
+  return (
+    <Suspense fallback={null}>
+      <OpenDialog {...props} />
+    </Suspense>
+  )
+}
+
+function OpenDialog({ toolkits, older }: ConnectorDialogsProps) {
   const { add, edit, answer } = route.useSearch()
   const navigate = route.useNavigate()
   const onClose = () =>
@@ -29,12 +37,7 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
   const yours = toolkits.filter((toolkit) => !toolkit.readOnly)
   const { toolkit, isThere } = useEdited(yours, edit, onClose)
   const asking = toolkits.find(({ uscoId }) => uscoId === answer)
-  if (asking)
-    return (
-      <Suspense fallback={null}>
-        <QuestionDialog toolkit={asking} onClose={onClose} onClosed={() => focusFirst(openerId(asking))} />
-      </Suspense>
-    )
+  if (asking) return <QuestionDialog toolkit={asking} onClose={onClose} onClosed={() => focusFirst(openerId(asking))} />
   if (add)
     return (
       <ToolkitDialog

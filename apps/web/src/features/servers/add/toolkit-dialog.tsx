@@ -2,6 +2,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
 import { EditConflict } from '../../../lib/external-change.tsx'
+import { fieldError, setFields } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
@@ -67,21 +68,25 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
   const focusFirst = () => element.current?.querySelector<HTMLElement>('[data-first]')?.focus()
   const choose = (next: AddMode) => {
     goTo(next)
-    if (next === 'stdio' || next === 'http') form.change({ type: next })
+    if (next === 'stdio' || next === 'http') form.setFieldValue('type', next)
   }
   const take = (changes: Partial<Draft>) => {
     goTo(changes.type === 'stdio' ? 'stdio' : 'http')
-    form.change(changes)
+    setFields(form, changes)
     paste.clear()
   }
   const tabs = (
-    <SourceTabs
-      mode={mode}
-      edits={work.stored !== undefined}
-      rules={work.rules}
-      error={form.errors.type}
-      onChoose={choose}
-    />
+    <form.Field name="type">
+      {({ state }) => (
+        <SourceTabs
+          mode={mode}
+          edits={work.stored !== undefined}
+          rules={work.rules}
+          error={fieldError(state.meta.errors, 'Transport')}
+          onChoose={choose}
+        />
+      )}
+    </form.Field>
   )
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>

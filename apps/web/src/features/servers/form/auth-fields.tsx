@@ -1,9 +1,11 @@
+import { useStore } from '@tanstack/react-form'
+import { fieldError } from '../../../lib/form.tsx'
 import { Field } from '../../../ui/form/field.tsx'
-import { Input, Select } from '../../../ui/form/input.tsx'
 import { AUTH_TYPES, type AuthType } from './draft.ts'
-import type { Form } from './form.ts'
+import { rowErrors } from './field-errors.ts'
 import { SecretInput } from './secret-input.tsx'
 import { SecretRows } from './secret-rows.tsx'
+import type { DraftForm } from './use-draft-form.ts'
 
 const AUTH_LABELS: Record<AuthType, { label: string; hint: string }> = {
   none: { label: 'None', hint: 'The server asks for nothing.' },
@@ -12,90 +14,88 @@ const AUTH_LABELS: Record<AuthType, { label: string; hint: string }> = {
   oauth: { label: 'OAuth', hint: 'You sign in with the server when it is first needed.' },
 }
 
-export function AuthFields({ form }: { form: Form }) {
-  const { draft, errors, change } = form
+export function AuthFields({ form }: { form: DraftForm }) {
+  const authType = useStore(form.store, ({ values }) => values.authType)
   return (
     <>
-      <Field label="Authentication" error={errors.authType} hint={AUTH_LABELS[draft.authType].hint}>
-        {(control) => (
-          <Select
-            {...control}
-            value={draft.authType}
-            onChange={(event) => change({ authType: AUTH_TYPES.find((type) => type === event.target.value) ?? 'none' })}
-          >
+      <form.AppField name="authType">
+        {(field) => (
+          <field.SelectField label="Authentication" hint={AUTH_LABELS[authType].hint}>
             {AUTH_TYPES.map((type) => (
               <option key={type} value={type}>
                 {AUTH_LABELS[type].label}
               </option>
             ))}
-          </Select>
+          </field.SelectField>
         )}
-      </Field>
-      {draft.authType === 'bearer' && (
-        <Field label="Token" error={errors.token}>
-          {(control) => (
-            <SecretInput
-              {...control}
-              label="Token"
-              placeholder="Token"
-              value={draft.token}
-              onChange={(token) => change({ token })}
+      </form.AppField>
+      {authType === 'bearer' && <SecretField form={form} name="token" label="Token" />}
+      {authType === 'headers' && (
+        <form.Field name="authHeaders">
+          {({ state, handleChange }) => (
+            <SecretRows
+              field="authHeaders"
+              label="Authentication headers"
+              noun="credential"
+              example="X-Api-Key"
+              hint="Values are stored encrypted."
+              rows={state.value}
+              errors={rowErrors(state.meta.errors)}
+              onChange={handleChange}
             />
           )}
-        </Field>
+        </form.Field>
       )}
-      {draft.authType === 'headers' && (
-        <SecretRows
-          field="authHeaders"
-          label="Authentication headers"
-          noun="credential"
-          example="X-Api-Key"
-          hint="Values are stored encrypted."
-          rows={draft.authHeaders}
-          errors={errors}
-          onChange={(authHeaders) => change({ authHeaders })}
-        />
-      )}
-      {draft.authType === 'oauth' && <OAuthFields form={form} />}
+      {authType === 'oauth' && <OAuthFields form={form} />}
     </>
   )
 }
 
-function OAuthFields({ form: { draft, errors, change } }: { form: Form }) {
+function OAuthFields({ form }: { form: DraftForm }) {
   return (
     <div className="grid gap-4 rounded-xl border bg-sunken/50 p-4">
-      <Field
-        label="Client ID"
-        optional
-        error={errors.clientId}
-        hint="Only where the server does not register clients by itself."
-      >
-        {(control) => (
-          <Input {...control} value={draft.clientId} onChange={(event) => change({ clientId: event.target.value })} />
-        )}
-      </Field>
-      <Field label="Client secret" optional error={errors.clientSecret}>
-        {(control) => (
-          <SecretInput
-            {...control}
-            label="Client secret"
-            placeholder="Client secret"
-            value={draft.clientSecret}
-            onChange={(clientSecret) => change({ clientSecret })}
+      <form.AppField name="clientId">
+        {(field) => (
+          <field.TextField
+            label="Client ID"
+            optional
+            hint="Only where the server does not register clients by itself."
           />
         )}
-      </Field>
-      <Field label="Scopes" optional error={errors.scopes} hint="Separated by spaces.">
-        {(control) => (
-          <Input
-            {...control}
-            value={draft.scopes}
+      </form.AppField>
+      <SecretField form={form} name="clientSecret" label="Client secret" optional />
+      <form.AppField name="scopes">
+        {(field) => (
+          <field.TextField
+            label="Scopes"
+            optional
+            hint="Separated by spaces."
             placeholder="repo read:user"
             className="font-mono"
-            onChange={(event) => change({ scopes: event.target.value })}
           />
         )}
-      </Field>
+      </form.AppField>
     </div>
+  )
+}
+
+interface SecretFieldProps {
+  form: DraftForm
+  name: 'token' | 'clientSecret'
+  label: string
+  optional?: boolean
+}
+
+function SecretField({ form, name, label, optional }: SecretFieldProps) {
+  return (
+    <form.Field name={name}>
+      {({ state, handleChange }) => (
+        <Field label={label} optional={optional} error={fieldError(state.meta.errors, label)}>
+          {(control) => (
+            <SecretInput {...control} label={label} placeholder={label} value={state.value} onChange={handleChange} />
+          )}
+        </Field>
+      )}
+    </form.Field>
   )
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { emptyDraft, newSecret } from './draft.ts'
-import { isPlaced, mapErrors, validateDraft, withoutErrorsOf } from './field-errors.ts'
+import { errorsByField, isPlaced, mapErrors, rowErrors, validateDraft } from './field-errors.ts'
 
 const row = (key: number, name: string, text = 'x') => ({ key, name, value: { ...newSecret(), text } })
 const draft = { ...emptyDraft('stdio'), env: [row(4, 'TOKEN'), row(7, 'A.B')] }
 
-describe('placeErrors', () => {
+describe('mapErrors', () => {
   it('places each error at the field it names, as a sentence', () => {
     const errors = [
       { path: 'id', message: 'cannot be made from this name' },
@@ -38,7 +38,7 @@ describe('placeErrors', () => {
   })
 })
 
-describe('findMistakes', () => {
+describe('validateDraft', () => {
   it('finds rows without a name and duplicate names', () => {
     const env = [row(0, 'A'), row(1, ''), row(2, ' A '), row(3, '', '')]
     expect(validateDraft({ ...draft, env }, [])).toEqual({ 'env#1': 'Give it a name.', 'env#2': 'A is there twice.' })
@@ -46,9 +46,11 @@ describe('findMistakes', () => {
   })
 })
 
-describe('withoutErrorsOf', () => {
-  it('removes the errors of a changed field and of its rows', () => {
-    const errors = { env: 'a', 'env#1': 'b', envelope: 'c' }
-    expect(withoutErrorsOf(errors, ['env'])).toEqual({ envelope: 'c' })
+describe('errorsByField', () => {
+  it('collects the errors of rows in their field and places options below `options`', () => {
+    const fields = errorsByField({ env: 'a', 'env#1': 'b', name: 'c', callMs: 'd' })
+    expect(fields).toEqual({ env: { env: 'a', 'env#1': 'b' }, name: 'c', 'options.callMs': 'd' })
+    expect(rowErrors([fields.env])).toEqual({ env: 'a', 'env#1': 'b' })
+    expect(rowErrors([])).toEqual({})
   })
 })

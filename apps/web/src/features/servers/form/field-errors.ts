@@ -2,7 +2,7 @@
 import type { Problem, Toolkit } from '../../../lib/api.ts'
 import type { StdioRules } from '../queries.ts'
 import { type Draft, isBlank, type SecretRow } from './draft.ts'
-import { isSeconds, type OptionsDraft, TIMEOUTS } from './draft-options.ts'
+import { emptyOptions, isSeconds, type OptionsDraft, TIMEOUTS } from './draft-options.ts'
 import { rowsFor, valueMistakes } from './template-values.ts'
 
 /** Message by field: a draft key, or `key#row` for a row. */
@@ -104,10 +104,22 @@ function templateMistakes({ template, values, command, args }: Draft, rules: Std
   return chosen ? valueMistakes(chosen, rowsFor(chosen, values)) : {}
 }
 
-/** Drops the errors of changed fields. */
-export function withoutErrorsOf(errors: FieldErrors, changed: readonly string[]): FieldErrors {
-  return Object.fromEntries(Object.entries(errors).filter(([key]) => !changed.includes(key.split('#')[0] ?? key)))
+const ROW_FIELDS: readonly string[] = ['env', 'headers', 'authHeaders', 'values'] satisfies Array<keyof Draft>
+
+/** Errors by form field: a message, or for a field with rows the messages of the field and its rows. */
+export function errorsByField(errors: FieldErrors): Record<string, string | FieldErrors> {
+  const fields: Record<string, string | FieldErrors> = {}
+  for (const [key, message] of Object.entries(errors)) {
+    const field = key.split('#')[0] ?? key
+    if (ROW_FIELDS.includes(field)) fields[field] = { ...(fields[field] as FieldErrors | undefined), [key]: message }
+    else fields[Object.hasOwn(emptyOptions(), field) ? `options.${field}` : field] = message
+  }
+  return fields
 }
+
+/** Messages of a field with rows. */
+export const rowErrors = ([error]: readonly unknown[]): FieldErrors =>
+  typeof error === 'object' && error !== null ? (error as FieldErrors) : {}
 
 const withoutWrapper = (path: string) => path.replace(/^server\./, '')
 

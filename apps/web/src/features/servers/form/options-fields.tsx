@@ -1,10 +1,10 @@
+import { useStore } from '@tanstack/react-form'
 import { type ReactNode, useId } from 'react'
 import { cn } from '../../../ui/cn.ts'
-import { Field, FieldHint } from '../../../ui/form/field.tsx'
-import { Input, Select, Textarea } from '../../../ui/form/input.tsx'
+import { FieldHint } from '../../../ui/form/field.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
-import { type Callers, type OptionsDraft, type Protocol, TIMEOUTS, type TimeoutName } from './draft-options.ts'
-import type { Form } from './form.ts'
+import { TIMEOUTS, type TimeoutName } from './draft-options.ts'
+import type { DraftForm } from './use-draft-form.ts'
 
 const TIMEOUT_LABELS: Record<TimeoutName, { label: string; placeholder: string }> = {
   connectMs: { label: 'Connecting', placeholder: '15' },
@@ -14,10 +14,12 @@ const TIMEOUT_LABELS: Record<TimeoutName, { label: string; placeholder: string }
 }
 
 /** Rarely used options, folded unless one has an error. */
-export function OptionsFields({ form }: { form: Form }) {
-  const { draft, errors } = form
-  const names = [...Object.keys(draft.options), 'hosts']
-  const isWrong = names.some((name) => errors[name] !== undefined)
+export function OptionsFields({ form }: { form: DraftForm }) {
+  const isWrong = useStore(form.store, ({ fieldMeta }) =>
+    Object.entries(fieldMeta).some(
+      ([name, meta]) => meta?.errors.length && (name === 'hosts' || name.startsWith('options.')),
+    ),
+  )
   return (
     <details open={isWrong || undefined} className="rounded-xl border bg-sunken/40">
       <summary className="flex min-h-10 cursor-pointer items-center rounded-xl px-4 text-sm font-medium">
@@ -33,137 +35,117 @@ export function OptionsFields({ form }: { form: Form }) {
   )
 }
 
-type Change = (changes: Partial<OptionsDraft>) => void
-const changer =
-  ({ draft, change }: Form): Change =>
-  (changes) =>
-    change({ options: { ...draft.options, ...changes } })
-
-function TrustFields({ form }: { form: Form }) {
-  const { draft, errors } = form
-  const change = changer(form)
-  const { options } = draft
+function TrustFields({ form }: { form: DraftForm }) {
   return (
     <>
-      <Field label="Account" optional error={errors.account} hint="Whose account this is, where you have several.">
-        {(control) => (
-          <Input {...control} value={options.account} onChange={(event) => change({ account: event.target.value })} />
+      <form.AppField name="options.account">
+        {(field) => <field.TextField label="Account" optional hint="Whose account this is, where you have several." />}
+      </form.AppField>
+      <form.Field name="options.untrusted">
+        {({ state, handleChange }) => (
+          <SwitchRow
+            label="Do not trust this server"
+            hint="What it claims of its tools allows nothing, and new tools are off until you accept them."
+            checked={state.value}
+            onChange={handleChange}
+          />
         )}
-      </Field>
-      <SwitchRow
-        label="Do not trust this server"
-        hint="What it claims of its tools allows nothing, and new tools are off until you accept them."
-        checked={options.untrusted}
-        onChange={(untrusted) => change({ untrusted })}
-      />
-      <SwitchRow
-        label="Load tools when they are needed"
-        hint="Off: all of them are in the context of every conversation that carries this server."
-        checked={options.deferLoading}
-        onChange={(deferLoading) => change({ deferLoading })}
-      />
-      <Field label="Who may call its tools" error={errors.callers}>
-        {(control) => (
-          <Select
-            {...control}
-            value={options.callers}
-            onChange={(event) => change({ callers: event.target.value as Callers })}
-          >
+      </form.Field>
+      <form.Field name="options.deferLoading">
+        {({ state, handleChange }) => (
+          <SwitchRow
+            label="Load tools when they are needed"
+            hint="Off: all of them are in the context of every conversation that carries this server."
+            checked={state.value}
+            onChange={handleChange}
+          />
+        )}
+      </form.Field>
+      <form.AppField name="options.callers">
+        {(field) => (
+          <field.SelectField label="Who may call its tools">
             <option value="both">Models and programs</option>
             <option value="direct">Models, not programs</option>
             <option value="code">Programs alone</option>
-          </Select>
+          </field.SelectField>
         )}
-      </Field>
+      </form.AppField>
     </>
   )
 }
 
-function FilterFields({ form }: { form: Form }) {
-  const { draft, errors, change } = form
-  const changeOptions = changer(form)
-  const list = (field: 'include' | 'exclude', label: string, hint: string) => (
-    <Field label={label} optional error={errors[field]} hint={hint}>
-      {(control) => (
-        <Textarea
-          {...control}
-          autoCapitalize="off"
-          value={draft.options[field]}
-          placeholder={field === 'include' ? 'read_*' : 'delete_*'}
-          className="min-h-10 font-mono"
-          onChange={(event) => changeOptions({ [field]: event.target.value })}
-        />
-      )}
-    </Field>
-  )
+function FilterFields({ form }: { form: DraftForm }) {
+  const hasHosts = useStore(form.store, ({ values }) => values.type === 'stdio' && values.template === '')
   return (
     <>
-      {list('include', 'Only these tools', 'Names or patterns, one on each line. Empty: all.')}
-      {list('exclude', 'Not these tools', 'The switches of single tools stand here too.')}
-      {draft.type === 'stdio' && draft.template === '' && (
-        <Field
-          label="Hosts it may reach"
-          optional
-          error={errors.hosts}
-          hint="For a server in a sandbox, one on each line. Without any it has no network there."
-        >
-          {(control) => (
-            <Textarea
-              {...control}
+      <form.AppField name="options.include">
+        {(field) => (
+          <field.TextareaField
+            label="Only these tools"
+            optional
+            hint="Names or patterns, one on each line. Empty: all."
+            autoCapitalize="off"
+            placeholder="read_*"
+            className="min-h-10 font-mono"
+          />
+        )}
+      </form.AppField>
+      <form.AppField name="options.exclude">
+        {(field) => (
+          <field.TextareaField
+            label="Not these tools"
+            optional
+            hint="The switches of single tools stand here too."
+            autoCapitalize="off"
+            placeholder="delete_*"
+            className="min-h-10 font-mono"
+          />
+        )}
+      </form.AppField>
+      {hasHosts && (
+        <form.AppField name="hosts">
+          {(field) => (
+            <field.TextareaField
+              label="Hosts it may reach"
+              optional
+              hint="For a server in a sandbox, one on each line. Without any it has no network there."
               autoCapitalize="off"
-              value={draft.hosts}
               placeholder="api.example.com"
               className="min-h-10 font-mono"
-              onChange={(event) => change({ hosts: event.target.value })}
             />
           )}
-        </Field>
+        </form.AppField>
       )}
     </>
   )
 }
 
-function ProtocolField({ form }: { form: Form }) {
-  const change = changer(form)
+function ProtocolField({ form }: { form: DraftForm }) {
   return (
-    <Field
-      label="Protocol"
-      error={form.errors.protocol}
-      hint="Auto negotiates, and uses the legacy protocol for servers that need it."
-    >
-      {(control) => (
-        <Select
-          {...control}
-          value={form.draft.options.protocol}
-          onChange={(event) => change({ protocol: event.target.value as Protocol })}
+    <form.AppField name="options.protocol">
+      {(field) => (
+        <field.SelectField
+          label="Protocol"
+          hint="Auto negotiates, and uses the legacy protocol for servers that need it."
         >
           <option value="auto">Auto</option>
           <option value="legacy">Legacy</option>
           <option value="modern">Modern</option>
-        </Select>
+        </field.SelectField>
       )}
-    </Field>
+    </form.AppField>
   )
 }
 
-function TimeoutFields({ form }: { form: Form }) {
-  const change = changer(form)
+function TimeoutFields({ form }: { form: DraftForm }) {
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">How long it may take, in seconds</legend>
       <div className="grid grid-cols-1 gap-3 min-[26rem]:grid-cols-2">
         {TIMEOUTS.map((name) => (
-          <Field key={name} label={TIMEOUT_LABELS[name].label} optional error={form.errors[name]}>
-            {(control) => (
-              <Input
-                {...control}
-                inputMode="decimal"
-                placeholder={TIMEOUT_LABELS[name].placeholder}
-                value={form.draft.options[name]}
-                onChange={(event) => change({ [name]: event.target.value })}
-              />
-            )}
-          </Field>
+          <form.AppField key={name} name={`options.${name}`}>
+            {(field) => <field.TextField optional inputMode="decimal" {...TIMEOUT_LABELS[name]} />}
+          </form.AppField>
         ))}
       </div>
     </fieldset>

@@ -1,24 +1,25 @@
+import { useStore } from '@tanstack/react-form'
+import { setFields } from '../../../lib/form.tsx'
 import { Button } from '../../../ui/form/button.tsx'
-import { Field } from '../../../ui/form/field.tsx'
-import { Input, Textarea } from '../../../ui/form/input.tsx'
 import { splitCommand } from '../add/split-command.ts'
 import type { StdioRules } from '../queries.ts'
 import { holdsPlaceholder } from './draft.ts'
-import type { Form } from './form.ts'
+import { rowErrors } from './field-errors.ts'
 import { SecretRows } from './secret-rows.tsx'
 import { StoredHint } from './stored-hint.tsx'
 import { InfoNote, TemplateFields } from './template-fields.tsx'
+import type { DraftForm } from './use-draft-form.ts'
 
 interface StdioFieldsProps {
-  form: Form
+  form: DraftForm
   /** Stdio policy; undefined for operators, who may use any command. */
   rules?: StdioRules | undefined
 }
 
 export function StdioFields({ form, rules }: StdioFieldsProps) {
-  const { draft } = form
-  const hasNone = draft.command === '' && draft.args === ''
-  if (draft.template !== '' || (rules?.policy === 'templates' && hasNone))
+  const hasNone = useStore(form.store, ({ values }) => values.command === '' && values.args === '')
+  const hasTemplate = useStore(form.store, ({ values }) => values.template !== '')
+  if (hasTemplate || (rules?.policy === 'templates' && hasNone))
     return <TemplateFields form={form} templates={rules?.templates ?? []} />
   if (rules?.policy === 'off' && hasNone)
     return (
@@ -38,68 +39,66 @@ export function StdioFields({ form, rules }: StdioFieldsProps) {
   )
 }
 
-function CommandFields({ form: { draft, errors, change } }: { form: Form }) {
+function CommandFields({ form }: { form: DraftForm }) {
   return (
     <>
-      <Field label="Command" error={errors.command} hint={<SplitOffer draft={draft} change={change} />}>
-        {(control) => (
-          <Input
-            {...control}
-            value={draft.command}
+      <form.AppField name="command">
+        {(field) => (
+          <field.TextField
+            label="Command"
+            hint={<SplitOffer form={form} />}
             placeholder="npx"
             autoCapitalize="off"
             className="font-mono"
-            onChange={(event) => change({ command: event.target.value })}
           />
         )}
-      </Field>
-      <Field
-        label="Arguments"
-        optional
-        error={errors.args}
-        hint={holdsPlaceholder(draft.args) ? <StoredHint /> : 'One on each line. No quotes are needed.'}
-      >
-        {(control) => (
-          <Textarea
-            {...control}
-            value={draft.args}
+      </form.AppField>
+      <form.AppField name="args">
+        {(field) => (
+          <field.TextareaField
+            label="Arguments"
+            optional
+            hint={holdsPlaceholder(field.state.value) ? <StoredHint /> : 'One on each line. No quotes are needed.'}
             placeholder={'-y\n@modelcontextprotocol/server-filesystem\n./notes'}
             autoCapitalize="off"
             className="font-mono"
-            onChange={(event) => change({ args: event.target.value })}
           />
         )}
-      </Field>
-      <SecretRows
-        field="env"
-        label="Environment"
-        noun="variable"
-        example="API_KEY"
-        hint="Values are stored encrypted and never shown again."
-        rows={draft.env}
-        errors={errors}
-        onChange={(env) => change({ env })}
-      />
-      <Field label="Working directory" optional error={errors.cwd}>
-        {(control) => (
-          <Input
-            {...control}
-            value={draft.cwd}
+      </form.AppField>
+      <form.Field name="env">
+        {({ state, handleChange }) => (
+          <SecretRows
+            field="env"
+            label="Environment"
+            noun="variable"
+            example="API_KEY"
+            hint="Values are stored encrypted and never shown again."
+            rows={state.value}
+            errors={rowErrors(state.meta.errors)}
+            onChange={handleChange}
+          />
+        )}
+      </form.Field>
+      <form.AppField name="cwd">
+        {(field) => (
+          <field.TextField
+            label="Working directory"
+            optional
             placeholder="/srv/notes"
             autoCapitalize="off"
             className="font-mono"
-            onChange={(event) => change({ cwd: event.target.value })}
           />
         )}
-      </Field>
+      </form.AppField>
     </>
   )
 }
 
 // Offers to split a whole command line that was pasted into the command field.
-function SplitOffer({ draft, change }: Pick<Form, 'draft' | 'change'>) {
-  const [command = '', ...args] = splitCommand(draft.command)
-  if (args.length === 0 || draft.args.trim() !== '') return 'The program to start. It runs without a shell.'
+function SplitOffer({ form }: { form: DraftForm }) {
+  const hasArgs = useStore(form.store, ({ values }) => values.args.trim() !== '')
+  const [command = '', ...args] = splitCommand(useStore(form.store, ({ values }) => values.command))
+  if (args.length === 0 || hasArgs) return 'The program to start. It runs without a shell.'
   return (
     <>
       This looks like a whole command line.{' '}
@@ -107,7 +106,7 @@ function SplitOffer({ draft, change }: Pick<Form, 'draft' | 'change'>) {
         variant="quiet"
         size="small"
         className="h-6 px-1.5 text-accent"
-        onClick={() => change({ command, args: args.join('\n') })}
+        onClick={() => setFields(form, { command, args: args.join('\n') })}
       >
         Move the rest to arguments
       </Button>

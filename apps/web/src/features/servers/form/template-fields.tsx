@@ -1,27 +1,30 @@
 /** Fields of the operator's command templates: a select, and one input per template value. */
+import { useStore } from '@tanstack/react-form'
 import { Info } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { fieldError, setFields } from '../../../lib/form.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { type ControlProps, Field, FieldError } from '../../../ui/form/field.tsx'
 import { Input, Select } from '../../../ui/form/input.tsx'
 import type { StdioTemplate, TemplateHole } from '../queries.ts'
 import { newSecret, type SecretRow } from './draft.ts'
-import type { Form } from './form.ts'
+import { type FieldErrors, rowErrors } from './field-errors.ts'
 import { SecretInput } from './secret-input.tsx'
 import { SecretRows } from './secret-rows.tsx'
 import { labelOf, rowsFor } from './template-values.ts'
+import type { DraftForm } from './use-draft-form.ts'
 
 interface TemplateFieldsProps {
-  form: Form
+  form: DraftForm
   templates: readonly StdioTemplate[]
 }
 
 const titleOf = ({ id, title }: StdioTemplate) => title ?? id
 
 export function TemplateFields({ form, templates }: TemplateFieldsProps) {
-  const { draft, errors, change } = form
-  const chosen = templates.find(({ id }) => id === draft.template)
-  if (draft.template !== '' && !chosen) return <UnknownTemplate form={form} />
+  const template = useStore(form.store, ({ values }) => values.template)
+  const chosen = templates.find(({ id }) => id === template)
+  if (template !== '' && !chosen) return <UnknownTemplate form={form} />
   if (templates.length === 0)
     return (
       <InfoNote>
@@ -29,9 +32,10 @@ export function TemplateFields({ form, templates }: TemplateFieldsProps) {
       </InfoNote>
     )
   const choose = (id: string) => {
-    const next = templates.find((template) => template.id === id)
-    const isNamed = draft.name.trim() !== '' && draft.name !== (chosen && titleOf(chosen))
-    change({
+    const next = templates.find((offered) => offered.id === id)
+    const { name } = form.state.values
+    const isNamed = name.trim() !== '' && name !== (chosen && titleOf(chosen))
+    setFields(form, {
       template: id,
       values: next ? rowsFor(next) : [],
       ...(next && !isNamed ? { name: titleOf(next) } : {}),
@@ -39,32 +43,54 @@ export function TemplateFields({ form, templates }: TemplateFieldsProps) {
   }
   return (
     <>
-      <Field
-        label="Prepared command"
-        error={errors.template}
-        hint={chosen?.description ?? 'Here users run the commands that the operator prepared.'}
-      >
-        {(control) => (
-          <Select {...control} value={draft.template} onChange={(event) => choose(event.target.value)}>
-            <option value="" disabled>
-              Choose one
-            </option>
-            {templates.map((template) => (
-              <option key={template.id} value={template.id}>
-                {titleOf(template)}
-              </option>
-            ))}
-          </Select>
+      <form.Field name="template">
+        {({ state }) => (
+          <Field
+            label="Prepared command"
+            error={fieldError(state.meta.errors, 'Template')}
+            hint={chosen?.description ?? 'Here users run the commands that the operator prepared.'}
+          >
+            {(control) => (
+              <Select {...control} value={state.value} onChange={(event) => choose(event.target.value)}>
+                <option value="" disabled>
+                  Choose one
+                </option>
+                {templates.map((offered) => (
+                  <option key={offered.id} value={offered.id}>
+                    {titleOf(offered)}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
         )}
-      </Field>
-      {chosen && <Holes form={form} template={chosen} />}
+      </form.Field>
+      {chosen && (
+        <form.Field name="values">
+          {({ state, handleChange }) => (
+            <Holes
+              template={chosen}
+              values={state.value}
+              errors={rowErrors(state.meta.errors)}
+              onChange={(values) => handleChange(values)}
+            />
+          )}
+        </form.Field>
+      )}
     </>
   )
 }
 
-function Holes({ form: { draft, errors, change }, template }: { form: Form; template: StdioTemplate }) {
-  const rows = rowsFor(template, draft.values)
-  const put = (changed: SecretRow) => change({ values: rows.map((row) => (row.key === changed.key ? changed : row)) })
+interface HolesProps {
+  template: StdioTemplate
+  values: readonly SecretRow[]
+  errors: FieldErrors
+  onChange: (values: readonly SecretRow[]) => void
+}
+
+function Holes({ template, values, errors, onChange }: HolesProps) {
+  const rows = rowsFor(template, values)
+  const put = (changed: SecretRow) => onChange(rows.map((row) => (row.key === changed.key ? changed : row)))
   return (
     <>
       {template.holes.map(({ name, hole }, index) => {
@@ -172,24 +198,34 @@ function formatKind(hole: TemplateHole): string | undefined {
 }
 
 /** A template that is no longer offered: its values can be edited by name. */
-function UnknownTemplate({ form: { draft, errors, change } }: { form: Form }) {
+function UnknownTemplate({ form }: { form: DraftForm }) {
   return (
     <>
-      <InfoNote>
-        It runs the operator’s template <code className="font-mono text-[0.9em] text-ink">{draft.template}</code>, which
-        is not offered any more.
-      </InfoNote>
-      {errors.template && <FieldError>{errors.template}</FieldError>}
-      <SecretRows
-        field="values"
-        label="Values"
-        noun="value"
-        example="token"
-        hint="What the template asks for. Stored encrypted."
-        rows={draft.values}
-        errors={errors}
-        onChange={(values) => change({ values })}
-      />
+      <form.Field name="template">
+        {({ state }) => (
+          <>
+            <InfoNote>
+              It runs the operator’s template <code className="font-mono text-[0.9em] text-ink">{state.value}</code>,
+              which is not offered any more.
+            </InfoNote>
+            {state.meta.errors.length > 0 && <FieldError>{fieldError(state.meta.errors, 'Template')}</FieldError>}
+          </>
+        )}
+      </form.Field>
+      <form.Field name="values">
+        {({ state, handleChange }) => (
+          <SecretRows
+            field="values"
+            label="Values"
+            noun="value"
+            example="token"
+            hint="What the template asks for. Stored encrypted."
+            rows={state.value}
+            errors={rowErrors(state.meta.errors)}
+            onChange={handleChange}
+          />
+        )}
+      </form.Field>
     </>
   )
 }

@@ -1,28 +1,26 @@
-import { Field } from '../../../ui/form/field.tsx'
-import { Input } from '../../../ui/form/input.tsx'
+import { useStore } from '@tanstack/react-form'
 import type { StdioRules } from '../queries.ts'
-import type { Form } from './form.ts'
 import { OptionsFields } from './options-fields.tsx'
 import { RemoteFields } from './remote-fields.tsx'
 import { StdioFields } from './stdio-fields.tsx'
+import type { DraftForm } from './use-draft-form.ts'
 
 /** Fields of a toolkit. They only edit the draft and send no requests. */
-export function ToolkitFields({ form, rules }: { form: Form; rules?: StdioRules | undefined }) {
-  const { draft, errors, change } = form
+export function ToolkitFields({ form, rules }: { form: DraftForm; rules?: StdioRules | undefined }) {
+  const type = useStore(form.store, ({ values }) => values.type)
   return (
     <div className="grid gap-5">
-      <Field label="Name" error={errors.name} hint="What you and your agents call it.">
-        {(control) => (
-          <Input
-            {...control}
+      <form.AppField name="name">
+        {(field) => (
+          <field.TextField
+            label="Name"
+            hint="What you and your agents call it."
             data-first
-            value={draft.name}
-            placeholder={draft.type === 'stdio' ? 'filesystem' : 'tracker'}
-            onChange={(event) => change({ name: event.target.value })}
+            placeholder={type === 'stdio' ? 'filesystem' : 'tracker'}
           />
         )}
-      </Field>
-      {draft.type === 'stdio' ? <StdioFields form={form} rules={rules} /> : <RemoteFields form={form} />}
+      </form.AppField>
+      {type === 'stdio' ? <StdioFields form={form} rules={rules} /> : <RemoteFields form={form} />}
       <OptionsFields form={form} />
     </div>
   )

@@ -1,15 +1,17 @@
+import { useStore } from '@tanstack/react-form'
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { problemOf, type Toolkit } from '../../../lib/api.ts'
 import { useExternalChange } from '../../../lib/external-change.tsx'
+import { setErrors, submitForm } from '../../../lib/form.tsx'
 import { type StdioRules, stdioQuery } from '../queries.ts'
 import { bodyOf, type Draft, draftOf, isSameDraft } from './draft.ts'
-import { type FieldErrors, isPlaced, mapErrors, validateDraft, withoutErrorsOf } from './field-errors.ts'
-import type { Form } from './form.ts'
+import { errorsByField, isPlaced, mapErrors, validateDraft } from './field-errors.ts'
+import { type DraftForm, useDraftForm } from './use-draft-form.ts'
 import { useSendToolkit } from './use-send-toolkit.ts'
 
 interface ToolkitForm {
-  form: Form
+  form: DraftForm
   /** Stdio policy, once loaded. */
   rules: StdioRules | undefined
   element: RefObject<HTMLFormElement | null>
@@ -41,25 +43,40 @@ interface Options {
 
 /** An unreachable server stays in the form, so that the user can fix it there. */
 export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): ToolkitForm {
-  const [draft, setDraft] = useState(initial)
+  const [start, setStart] = useState(initial)
   // The form can open with a change, such as a requested token.
   const [base, setBase] = useState(() => (toolkit ? draftOf(toolkit) : initial))
   const [stored, setStored] = useState(toolkit)
   const [failed, setFailed] = useState(false)
-  const [errors, setErrors] = useState<FieldErrors>({})
-  const element = useFocusOnError(errors)
   const { save, send, stop, isStopping } = useSendToolkit(stored, onSaved)
   const { data: rules } = useQuery(stdioQuery())
 
-  const change = (changes: Partial<Draft>) => {
-    setDraft((old) => ({ ...old, ...changes }))
-    setErrors((old) => withoutErrorsOf(old, changedFields(changes, draft)))
-  }
+  const form = useDraftForm({
+    initial: start,
+    validate: (draft) =>
+      validateDraft(
+        draft,
+        others.filter(({ uscoId }) => uscoId !== stored?.uscoId),
+        rules,
+      ),
+    onSubmit: (draft) =>
+      send(draft.name, bodyOf(draft), {
+        isSeen: (found) => isSameDraft(draftOf(found), base),
+        onSuccess: onAnswer,
+        onError: (error) => setErrors(form, errorsByField(mapErrors(problemOf(error).errors, draft))),
+      }),
+  })
+  const element = useFocusOnError(form)
+  const draft = useStore(form.store, ({ values }) => values)
 
-  const begin = useCallback((next: Draft) => {
-    setDraft(next)
-    setBase(next)
-  }, [])
+  const begin = useCallback(
+    (next: Draft) => {
+      setStart(next)
+      setBase(next)
+      form.reset(next)
+    },
+    [form],
+  )
   const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
   const now = useDraftOf(stored && (toolkit ?? others.find(({ uscoId }) => uscoId === stored.uscoId)))
   const { elsewhere, pass } = useExternalChange({
@@ -84,21 +101,13 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (save.isPending) return
-    const unlike = others.filter(({ uscoId }) => uscoId !== stored?.uscoId)
-    const mistakes = validateDraft(draft, unlike, rules)
-    setErrors(mistakes)
     setFailed(false)
     save.reset()
-    if (Object.keys(mistakes).length > 0) return
-    send(draft.name, bodyOf(draft), {
-      isSeen: (found) => isSameDraft(draftOf(found), base),
-      onSuccess: onAnswer,
-      onError: (error) => setErrors(mapErrors(problemOf(error).errors, draft)),
-    })
+    void submitForm(form)
   }
 
   return {
-    form: { draft, errors, change },
+    form,
     rules,
     element,
     isChanged,
@@ -120,21 +129,14 @@ const useDraftOf = (toolkit: Toolkit | undefined) => useMemo(() => toolkit && dr
 const isBroken = ({ enabled, state }: Toolkit) =>
   enabled && (state.status === 'error' || state.status === 'sign-in-needed')
 
-/** Options have errors under their own names. */
-function changedFields(changes: Partial<Draft>, before: Draft): string[] {
-  const { options } = changes
-  if (!options) return Object.keys(changes)
-  const changed = Object.entries(options).filter(
-    ([name, value]) => before.options[name as keyof typeof options] !== value,
-  )
-  return [...Object.keys(changes), ...changed.map(([name]) => name)]
-}
-
 // The first invalid field gets the focus when errors appear, not while they are fixed.
-function useFocusOnError(errors: FieldErrors) {
+function useFocusOnError(form: DraftForm) {
   const element = useRef<HTMLFormElement>(null)
   const before = useRef(0)
-  const count = Object.keys(errors).length
+  const count = useStore(
+    form.store,
+    ({ fieldMeta }) => Object.values(fieldMeta).filter((meta) => meta?.errors.length).length,
+  )
   useEffect(() => {
     if (count > before.current) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
     before.current = count

@@ -1,8 +1,10 @@
 /** Reads a resource, or fills in a URI template or a prompt, with the server's suggestions for each argument. */
+import { useStore } from '@tanstack/react-form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { LoaderCircle } from 'lucide-react'
-import { type SyntheticEvent, useDeferredValue, useId, useState } from 'react'
+import { useDeferredValue, useId, useState } from 'react'
 import { answer, client, type Toolkit } from '../../../lib/api.ts'
+import { onFormSubmit, useAppForm } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Field } from '../../../ui/form/field.tsx'
@@ -22,24 +24,28 @@ interface OfferedFormProps {
 type Values = Record<string, string>
 
 export function OfferedForm({ toolkit, item, label, fields }: OfferedFormProps) {
-  const [values, setValues] = useState<Values>({})
-  const read = useMutation({ mutationFn: () => ask(toolkit.uscoId, item, filled(values)) })
-  const send = (event: SyntheticEvent) => {
-    event.preventDefault()
-    if (!read.isPending) read.mutate()
-  }
+  const read = useMutation({ mutationFn: (values: Values) => ask(toolkit.uscoId, item, filled(values)) })
+  const form = useAppForm({
+    // A list, because an argument's name may contain a dot.
+    defaultValues: { texts: fields.map(() => '') },
+    onSubmit: ({ value }) => read.mutateAsync(valuesOf(fields, value.texts)),
+  })
+  const texts = useStore(form.store, ({ values }) => values.texts)
   const submitLabel = item.kind === 'prompt' ? 'Get prompt' : 'Read'
   return (
-    <form onSubmit={send} className="grid gap-3 pt-1.5">
-      {fields.map((field) => (
-        <ArgumentField
-          key={field.name}
-          toolkit={toolkit}
-          item={item}
-          field={field}
-          values={values}
-          onChange={(value) => setValues((old) => ({ ...old, [field.name]: value }))}
-        />
+    <form onSubmit={onFormSubmit(form)} className="grid gap-3 pt-1.5">
+      {fields.map((argument, index) => (
+        <form.Field key={argument.name} name={`texts[${index}]`}>
+          {({ handleChange }) => (
+            <ArgumentField
+              toolkit={toolkit}
+              item={item}
+              field={argument}
+              values={valuesOf(fields, texts)}
+              onChange={handleChange}
+            />
+          )}
+        </form.Field>
       ))}
       <Button
         type="submit"
@@ -93,6 +99,9 @@ function ArgumentField({ toolkit, item, field, values, onChange }: ArgumentField
     </Field>
   )
 }
+
+const valuesOf = (fields: readonly Argument[], texts: readonly string[]): Values =>
+  Object.fromEntries(fields.map(({ name }, index) => [name, texts[index] ?? '']))
 
 /** Empty arguments are not sent. */
 const filled = (values: Values): Values =>

@@ -1,11 +1,11 @@
 /** Dialog for tool overrides: title, description and stricter annotations. */
+import { useStore } from '@tanstack/react-form'
 import { useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
+import { submitForm, useAppForm } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { useUnsaved } from '../../../lib/unsaved.tsx'
 import { DialogForm } from '../../../ui/form/dialog-form.tsx'
-import { Field } from '../../../ui/form/field.tsx'
-import { Input, Textarea } from '../../../ui/form/input.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../../ui/overlay/dialog.tsx'
 import { SwitchRow } from '../form/options-fields.tsx'
@@ -31,17 +31,18 @@ interface OverrideDialogProps {
 
 export function OverrideDialog({ toolkit, tool, onClose, onClosed }: OverrideDialogProps) {
   const [initial] = useState(() => overrideDraft(overrideOf(toolkit, tool)))
-  const [draft, setDraft] = useState(initial)
   const [isLeaving, setLeaving] = useState(false)
   const save = useOverride()
-  const change = (changes: Partial<OverrideDraft>) => setDraft({ ...draft, ...changes })
-  const isChanged = textOf(draft) !== textOf(initial)
+  const form = useAppForm({
+    defaultValues: initial,
+    onSubmit: async ({ value }) => {
+      if (textOf(value) !== textOf(initial)) await save.mutateAsync({ toolkit, tool, draft: value })
+      onClose()
+    },
+  })
+  const isChanged = useStore(form.store, ({ values }) => textOf(values) !== textOf(initial))
   const leaving = useUnsaved(isChanged)
   const close = () => (isChanged ? setLeaving(true) : onClose())
-  const submit = () => {
-    if (!isChanged) return onClose()
-    save.mutate({ toolkit, tool, draft }, { onSuccess: onClose })
-  }
   return (
     <Dialog open onOpenChange={(open) => !open && close()}>
       <DialogContent onClosed={onClosed} keepOpen={isChanged}>
@@ -49,10 +50,35 @@ export function OverrideDialog({ toolkit, tool, onClose, onClosed }: OverrideDia
           title={`How models see ${tool.name}`}
           description="What you leave empty stays as its server says it."
         />
-        <DialogForm submit="Save" busy={save.isPending && 'Saving…'} onSubmit={submit} onCancel={close}>
+        <DialogForm submit="Save" busy={save.isPending && 'Saving…'} onSubmit={() => submitForm(form)} onCancel={close}>
           {save.error && <ProblemNotice error={save.error} />}
-          <Texts tool={tool} draft={draft} onChange={change} />
-          <Claims tool={tool} draft={draft} onChange={change} />
+          <form.AppField name="title">
+            {(field) => (
+              <field.TextField
+                label="Title"
+                optional
+                maxLength={500}
+                placeholder={tool.title ?? tool.annotations?.title ?? tool.name}
+              />
+            )}
+          </form.AppField>
+          <form.AppField name="description">
+            {(field) => (
+              <field.TextareaField
+                label="Description"
+                optional
+                hint="What a model reads when it chooses, and what searches look through."
+                maxLength={8192}
+                placeholder={tool.description}
+                className="min-h-28"
+              />
+            )}
+          </form.AppField>
+          <form.Field name="careful">
+            {({ state, handleChange }) => (
+              <Claims tool={tool} careful={state.value} onChange={(careful) => handleChange(careful)} />
+            )}
+          </form.Field>
           <p className="text-[0.8125rem] text-ink-muted">
             Answers that you wanted remembered for {toolkit.name} end with a change, and are asked for anew.
           </p>
@@ -77,57 +103,27 @@ export function OverrideDialog({ toolkit, tool, onClose, onClosed }: OverrideDia
 const textOf = ({ title, description, careful }: OverrideDraft) =>
   JSON.stringify([title, description, HINTS.filter((hint) => careful.has(hint))])
 
-interface PartProps {
+interface ClaimsProps {
   tool: Tool
-  draft: OverrideDraft
-  onChange: (changes: Partial<OverrideDraft>) => void
-}
-
-function Texts({ tool, draft, onChange }: PartProps) {
-  return (
-    <>
-      <Field label="Title" optional>
-        {(control) => (
-          <Input
-            {...control}
-            value={draft.title}
-            maxLength={500}
-            placeholder={tool.title ?? tool.annotations?.title ?? tool.name}
-            onChange={(event) => onChange({ title: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Description" optional hint="What a model reads when it chooses, and what searches look through.">
-        {(control) => (
-          <Textarea
-            {...control}
-            value={draft.description}
-            maxLength={8192}
-            placeholder={tool.description}
-            className="min-h-28"
-            onChange={(event) => onChange({ description: event.target.value })}
-          />
-        )}
-      </Field>
-    </>
-  )
+  careful: OverrideDraft['careful']
+  onChange: (careful: OverrideDraft['careful']) => void
 }
 
 /** Overrides can only be stricter, so annotations that are already strict are hidden. */
-function Claims({ tool, draft, onChange }: PartProps) {
+function Claims({ tool, careful, onChange }: ClaimsProps) {
   const open = HINTS.filter((hint) => tool.annotations?.[hint] !== CAREFUL[hint])
   if (open.length === 0) return null
   const set = (hint: Hint, on: boolean) => {
-    const next = new Set(draft.careful)
+    const next = new Set(careful)
     if (on) next.add(hint)
     else next.delete(hint)
-    onChange({ careful: next })
+    onChange(next)
   }
   return (
     <fieldset className="grid gap-3">
       <legend className="mb-3 text-sm font-medium">What it does, more carefully than its server says</legend>
       {open.map((hint) => (
-        <SwitchRow key={hint} {...CLAIMS[hint]} checked={draft.careful.has(hint)} onChange={(on) => set(hint, on)} />
+        <SwitchRow key={hint} {...CLAIMS[hint]} checked={careful.has(hint)} onChange={(on) => set(hint, on)} />
       ))}
     </fieldset>
   )

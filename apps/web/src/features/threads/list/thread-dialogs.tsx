@@ -1,8 +1,8 @@
-import { useRef, useState } from 'react'
+import { useStore } from '@tanstack/react-form'
+import { useRef } from 'react'
+import { submitForm, useAppForm } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { DialogForm } from '../../../ui/form/dialog-form.tsx'
-import { Field } from '../../../ui/form/field.tsx'
-import { Input } from '../../../ui/form/input.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../../ui/overlay/dialog.tsx'
 import type { Thread } from '../queries.ts'
@@ -16,31 +16,30 @@ interface ThreadDialogProps {
 }
 
 export function RenameDialog({ thread, onClose, onClosed }: ThreadDialogProps) {
-  const [title, setTitle] = useState(thread.title)
   const input = useRef<HTMLInputElement>(null)
   const change = useChangeThread(thread.id)
+  const form = useAppForm({
+    defaultValues: { title: thread.title },
+    onSubmit: async ({ value }) => {
+      await change.mutateAsync(value)
+      onClose()
+    },
+  })
+  const isChanged = useStore(form.store, ({ values }) => values.title !== thread.title)
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
-      <DialogContent onOpened={() => input.current?.select()} onClosed={onClosed} keepOpen={title !== thread.title}>
+      <DialogContent onOpened={() => input.current?.select()} onClosed={onClosed} keepOpen={isChanged}>
         <DialogHeader title="Rename thread" description="The title is for you; no model sees it." />
         <DialogForm
           submit="Save"
           busy={change.isPending && 'Saving…'}
-          onSubmit={() => change.mutate({ title }, { onSuccess: onClose })}
+          onSubmit={() => submitForm(form)}
           onCancel={onClose}
         >
           {change.error && <ProblemNotice error={change.error} />}
-          <Field label="Title">
-            {(control) => (
-              <Input
-                {...control}
-                ref={input}
-                value={title}
-                maxLength={300}
-                onChange={(event) => setTitle(event.target.value)}
-              />
-            )}
-          </Field>
+          <form.AppField name="title">
+            {(field) => <field.TextField label="Title" ref={input} maxLength={300} />}
+          </form.AppField>
         </DialogForm>
       </DialogContent>
     </Dialog>

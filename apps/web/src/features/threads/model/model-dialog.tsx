@@ -1,8 +1,10 @@
+import { useStore } from '@tanstack/react-form'
 import { Link } from '@tanstack/react-router'
-import { type SubmitEvent, useId, useState } from 'react'
+import { useId } from 'react'
+import { fieldError, onFormSubmit, submitForm, useAppForm } from '../../../lib/form.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Field } from '../../../ui/form/field.tsx'
-import { Input, Select } from '../../../ui/form/input.tsx'
+import { Input } from '../../../ui/form/input.tsx'
 import { SwitchField } from '../../../ui/form/switch-field.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/overlay/dialog.tsx'
 import { CountInput } from '../../workflows/editor/fields/count-input.tsx'
@@ -31,42 +33,103 @@ interface ModelDialogProps {
 /** Dialog for model and response limits. */
 export function ModelDialog({ models, options, onChoose, onClose, onClosed }: ModelDialogProps) {
   const start = options.model ?? models.model ?? ''
-  const [provider, setProvider] = useState(providerOf(start) || usable(models))
-  const [name, setName] = useState(start.slice(start.indexOf(':') + 1))
-  const [within, setWithin] = useState(options)
-  const [tried, setTried] = useState(false)
-  const isNamed = /^\S+$/.test(name.trim())
-  const choose = (model: string | undefined) => {
-    setTried(true)
-    if (stepsProblem(within.maxSteps) ?? budgetProblem(within.budget)) return
-    onChoose({ ...within, model })
-    onClose()
-  }
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    setTried(true)
-    const written = `${provider}:${name.trim()}`
-    // Choosing the operator's model stores no choice, so that it follows later changes.
-    if (isNamed) choose(options.model === undefined && written === models.model ? undefined : written)
+  const form = useAppForm({
+    defaultValues: {
+      provider: providerOf(start) || usable(models),
+      name: start.slice(start.indexOf(':') + 1),
+      programs: options.programs === true,
+      maxSteps: options.maxSteps,
+      budget: options.budget,
+      usesDefault: false,
+    },
+    onSubmit: ({ value: { provider, name, programs, maxSteps, budget, usesDefault } }) => {
+      const written = `${provider}:${name.trim()}`
+      // Choosing the operator's model stores no choice, so that it follows later changes.
+      const follows = usesDefault || (options.model === undefined && written === models.model)
+      onChoose({ ...options, programs: programs || undefined, maxSteps, budget, model: follows ? undefined : written })
+      onClose()
+    },
+  })
+  const provider = useStore(form.store, ({ values }) => values.provider)
+  const chooseDefault = async () => {
+    form.setFieldValue('usesDefault', true)
+    await submitForm(form)
+    form.setFieldValue('usesDefault', false)
   }
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
       <DialogContent onClosed={onClosed}>
         <DialogHeader title="Model" description="Who answers in this browser, and within what." />
-        <form noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
+        <form noValidate onSubmit={onFormSubmit(form)} className="flex min-h-0 flex-1 flex-col">
           <div className="grid flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-            <ProviderField models={models} value={provider} onChange={setProvider} />
-            <NameField
-              names={namesOf(models, provider)}
-              value={name}
-              onChange={setName}
-              error={tried && !isNamed ? 'Name a model, as its provider writes it.' : undefined}
-            />
-            <WithinFields value={within} onChange={setWithin} isTried={tried} />
+            <form.AppField name="provider">
+              {(field) => (
+                <field.SelectField label="Provider" hint={<KeysHint />}>
+                  {models.providers.map((option) => (
+                    <option key={option.provider} value={option.provider}>
+                      {PROVIDER_NAMES[option.provider]} ({KEY_LABELS[option.key]})
+                    </option>
+                  ))}
+                </field.SelectField>
+              )}
+            </form.AppField>
+            <form.Field
+              name="name"
+              validators={{
+                onSubmit: ({ value, fieldApi }) => nameError(value, fieldApi.form.state.values.usesDefault),
+              }}
+            >
+              {({ state, handleChange }) => (
+                <NameField
+                  names={namesOf(models, provider)}
+                  value={state.value}
+                  onChange={handleChange}
+                  error={fieldError(state.meta.errors, 'Model')}
+                />
+              )}
+            </form.Field>
+            <div className="grid gap-5 border-t pt-5">
+              <form.Field name="programs">
+                {({ state, handleChange }) => (
+                  <SwitchField
+                    label="Programs"
+                    hint="The model may write a program that calls several tools, and reads only what it returns."
+                    checked={state.value}
+                    onChange={handleChange}
+                  />
+                )}
+              </form.Field>
+              <div className="grid items-start gap-4 sm:grid-cols-2">
+                <form.Field name="maxSteps" validators={{ onSubmit: ({ value }) => stepsProblem(value) }}>
+                  {({ state, handleChange }) => (
+                    <CountInput
+                      optional
+                      label="Most steps"
+                      value={state.value}
+                      onChange={handleChange}
+                      error={fieldError(state.meta.errors, 'Most steps')}
+                      hint="Questions to the model for one answer; 20 if not given."
+                    />
+                  )}
+                </form.Field>
+                <form.Field name="budget" validators={{ onSubmit: ({ value }) => budgetProblem(value) }}>
+                  {({ state, handleChange }) => (
+                    <CountInput
+                      optional
+                      label="Most tokens"
+                      value={state.value}
+                      onChange={handleChange}
+                      error={fieldError(state.meta.errors, 'Most tokens')}
+                      hint="For one answer, sent and said; no end if not given."
+                    />
+                  )}
+                </form.Field>
+              </div>
+            </div>
           </div>
           <DialogFooter>
             {models.model && (
-              <Button className="mr-auto" onClick={() => choose(undefined)}>
+              <Button className="mr-auto" onClick={chooseDefault}>
                 Use the operator’s
               </Button>
             )}
@@ -81,38 +144,18 @@ export function ModelDialog({ models, options, onChoose, onClose, onClosed }: Mo
   )
 }
 
-interface ProviderFieldProps {
-  models: Models
-  value: string
-  onChange: (provider: string) => void
-}
+const KeysHint = () => (
+  <>
+    Keys are sealed on the server; save yours in{' '}
+    <Link to="/settings" search={{ tab: 'models' }} className="text-accent underline underline-offset-4">
+      Settings, Model keys
+    </Link>
+    .
+  </>
+)
 
-function ProviderField({ models, value, onChange }: ProviderFieldProps) {
-  return (
-    <Field
-      label="Provider"
-      hint={
-        <>
-          Keys are sealed on the server; save yours in{' '}
-          <Link to="/settings" search={{ tab: 'models' }} className="text-accent underline underline-offset-4">
-            Settings, Model keys
-          </Link>
-          .
-        </>
-      }
-    >
-      {(control) => (
-        <Select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
-          {models.providers.map(({ provider, key }) => (
-            <option key={provider} value={provider}>
-              {PROVIDER_NAMES[provider]} ({KEY_LABELS[key]})
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
-  )
-}
+const nameError = (name: string, usesDefault: boolean): string | undefined =>
+  usesDefault || /^\S+$/.test(name.trim()) ? undefined : 'Name a model, as its provider writes it.'
 
 interface NameFieldProps {
   /** Suggestions; other names are allowed. */
@@ -144,44 +187,6 @@ function NameField({ names, value, onChange, error }: NameFieldProps) {
         </>
       )}
     </Field>
-  )
-}
-
-interface WithinProps {
-  value: ChatOptions
-  onChange: (value: ChatOptions) => void
-  isTried: boolean
-}
-
-/** Limits of one response. */
-function WithinFields({ value, onChange, isTried }: WithinProps) {
-  return (
-    <div className="grid gap-5 border-t pt-5">
-      <SwitchField
-        label="Programs"
-        hint="The model may write a program that calls several tools, and reads only what it returns."
-        checked={value.programs === true}
-        onChange={(programs) => onChange({ ...value, programs: programs || undefined })}
-      />
-      <div className="grid items-start gap-4 sm:grid-cols-2">
-        <CountInput
-          optional
-          label="Most steps"
-          value={value.maxSteps}
-          onChange={(maxSteps) => onChange({ ...value, maxSteps })}
-          error={isTried ? stepsProblem(value.maxSteps) : undefined}
-          hint="Questions to the model for one answer; 20 if not given."
-        />
-        <CountInput
-          optional
-          label="Most tokens"
-          value={value.budget}
-          onChange={(budget) => onChange({ ...value, budget })}
-          error={isTried ? budgetProblem(value.budget) : undefined}
-          hint="For one answer, sent and said; no end if not given."
-        />
-      </div>
-    </div>
   )
 }
 

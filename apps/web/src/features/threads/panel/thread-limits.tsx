@@ -1,10 +1,10 @@
+import { useStore } from '@tanstack/react-form'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useMemo } from 'react'
+import { onFormSubmit, useAppForm, useStoredValues } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Meter } from '../../../ui/data/meter.tsx'
 import { Button } from '../../../ui/form/button.tsx'
-import { Field } from '../../../ui/form/field.tsx'
-import { Input } from '../../../ui/form/input.tsx'
 import { SwitchField } from '../../../ui/form/switch-field.tsx'
 import { loadoutQuery, type Thread } from '../queries.ts'
 import { useChangeThread } from '../use-threads.ts'
@@ -23,19 +23,25 @@ const FIELDS: ReadonlyArray<{ name: keyof Limits; label: string; hint: string }>
   { name: 'maxTokensPerDay', label: 'Most tokens in a day', hint: 'Of results, in this thread.' },
 ]
 
+const textsOf = (limits: Limits) =>
+  Object.fromEntries(FIELDS.map(({ name }) => [name, limits[name]?.toString() ?? ''])) as Record<keyof Limits, string>
+
 /** Limits of the thread, which only narrow the user's limits. */
 export function ThreadLimits({ thread }: { thread: Thread }) {
   const { data: loadout } = useQuery(loadoutQuery(thread.id))
   const change = useChangeThread(thread.id)
   const { limits, ...settings } = thread.settings
-  const [draft, setDraft] = useState<Partial<Record<keyof Limits, string>>>({})
-  const textOf = (name: keyof Limits) => draft[name] ?? limits[name]?.toString() ?? ''
-  const isChanged = FIELDS.some(({ name }) => textOf(name) !== (limits[name]?.toString() ?? ''))
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const entries = FIELDS.flatMap(({ name }) => (textOf(name) === '' ? [] : [[name, Number(textOf(name))]]))
-    change.mutate({ settings: { ...settings, limits: Object.fromEntries(entries) } }, { onSuccess: () => setDraft({}) })
-  }
+  const stored = useMemo(() => textsOf(limits), [limits])
+  const form = useAppForm({
+    defaultValues: stored,
+    onSubmit: async ({ value, formApi }) => {
+      const entries = FIELDS.flatMap(({ name }) => (value[name] === '' ? [] : [[name, Number(value[name])]]))
+      await change.mutateAsync({ settings: { ...settings, limits: Object.fromEntries(entries) } })
+      formApi.reset(value)
+    },
+  })
+  useStoredValues(form, stored)
+  const isChanged = useStore(form.store, ({ values }) => FIELDS.some(({ name }) => values[name] !== stored[name]))
   return (
     <div className="grid gap-5">
       {loadout && <Meter label="Tokens of definitions" used={loadout.tokens} limit={limits.maxTokens} />}
@@ -45,22 +51,14 @@ export function ThreadLimits({ thread }: { thread: Thread }) {
         checked={settings.keepFound ?? true}
         onChange={(keepFound) => change.mutate({ settings: { ...thread.settings, keepFound } })}
       />
-      <form onSubmit={submit} className="grid gap-4">
+      <form onSubmit={onFormSubmit(form)} className="grid gap-4">
         {change.error && <ProblemNotice error={change.error} />}
         {FIELDS.map(({ name, label, hint }) => (
-          <Field key={name} label={label} hint={hint} optional>
-            {(control) => (
-              <Input
-                {...control}
-                type="number"
-                min={0}
-                step={1}
-                inputMode="numeric"
-                value={textOf(name)}
-                onChange={(event) => setDraft({ ...draft, [name]: event.target.value })}
-              />
+          <form.AppField key={name} name={name}>
+            {(field) => (
+              <field.TextField label={label} hint={hint} optional type="number" min={0} step={1} inputMode="numeric" />
             )}
-          </Field>
+          </form.AppField>
         ))}
         <Button
           type="submit"

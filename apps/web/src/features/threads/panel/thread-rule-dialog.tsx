@@ -1,5 +1,6 @@
-import { useState } from 'react'
+import { useStore } from '@tanstack/react-form'
 import { problemOf } from '../../../lib/api.ts'
+import { submitForm, useAppForm } from '../../../lib/form.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { DialogForm } from '../../../ui/form/dialog-form.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../../ui/overlay/dialog.tsx'
@@ -18,8 +19,15 @@ interface ThreadRuleDialogProps {
 const NEW: PolicyRule = { pattern: '', when: {}, decision: 'ask', allowEdits: false, allowRemember: true }
 
 export function ThreadRuleDialog({ threadId, rules, onClose, onClosed }: ThreadRuleDialogProps) {
-  const [rule, setRule] = useState(NEW)
   const save = useSetThreadRules(threadId)
+  const form = useAppForm({
+    defaultValues: { rule: NEW },
+    onSubmit: async ({ value: { rule } }) => {
+      await save.mutateAsync([...rules, rule])
+      onClose()
+    },
+  })
+  const isChanged = useStore(form.store, ({ values }) => values.rule !== NEW)
   const ofRule = `rules.${rules.length}.`
   const errors = save.error
     ? (problemOf(save.error).errors ?? []).filter(
@@ -28,23 +36,20 @@ export function ThreadRuleDialog({ threadId, rules, onClose, onClosed }: ThreadR
     : []
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
-      <DialogContent onClosed={onClosed} keepOpen={rule !== NEW}>
+      <DialogContent onClosed={onClosed} keepOpen={isChanged}>
         <DialogHeader title="Rule for this thread" description="It is tried after those that there are." />
         <DialogForm
           submit="Add rule"
           busy={save.isPending && 'Adding…'}
-          onSubmit={() => save.mutate([...rules, rule], { onSuccess: onClose })}
+          onSubmit={() => submitForm(form)}
           onCancel={onClose}
         >
           {save.error && <ProblemNotice error={save.error} folded={errors.length > 0} />}
-          <RuleFields
-            rule={rule}
-            errors={errors}
-            onChange={(next) => {
-              setRule(next)
-              if (save.error) save.reset()
-            }}
-          />
+          <form.Field name="rule" listeners={{ onChange: () => save.error && save.reset() }}>
+            {({ state, handleChange }) => (
+              <RuleFields rule={state.value} errors={errors} onChange={(rule) => handleChange(rule)} />
+            )}
+          </form.Field>
         </DialogForm>
       </DialogContent>
     </Dialog>

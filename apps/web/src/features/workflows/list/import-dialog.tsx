@@ -1,5 +1,6 @@
+import { useStore } from '@tanstack/react-form'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { fieldError, submitForm, useAppForm } from '../../../lib/form.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { CodeEditor } from '../../../ui/form/code-editor.tsx'
 import { Field } from '../../../ui/form/field.tsx'
@@ -9,25 +10,21 @@ import { saveImportDraft } from './import-draft.ts'
 
 /** Imports a definition as text or file into the editor, without saving it. */
 export function ImportDialog({ onClose, onClosed }: { onClose: () => void; onClosed: () => void }) {
-  const [text, setText] = useState('')
-  const [problem, setProblem] = useState<string>()
   const navigate = useNavigate()
-  const open = () => {
-    const read = readDefinition(text)
-    if ('problem' in read) return setProblem(read.problem)
-    if (!saveImportDraft(read.definition))
-      return setProblem('This browser keeps nothing for this page. Begin an empty workflow and paste it under JSON.')
-    onClose()
-    navigate({ to: '/workflows/$id', params: { id: 'new' }, search: { from: 'import' } })
-  }
+  const form = useAppForm({
+    defaultValues: { text: '' },
+    onSubmit: () => {
+      onClose()
+      navigate({ to: '/workflows/$id', params: { id: 'new' }, search: { from: 'import' } })
+    },
+  })
+  const hasText = useStore(form.store, ({ values }) => values.text !== '')
   const take = async (file: File | undefined) => {
-    if (!file) return
-    setText(await file.text())
-    setProblem(undefined)
+    if (file) form.setFieldValue('text', await file.text())
   }
   return (
     <Dialog open onOpenChange={(isOpen) => !isOpen && onClose()}>
-      <DialogContent onClosed={onClosed} keepOpen={text !== ''}>
+      <DialogContent onClosed={onClosed} keepOpen={hasText}>
         <DialogHeader
           title="Import a definition"
           description="It opens in the editor; nothing is saved before you do."
@@ -44,29 +41,43 @@ export function ImportDialog({ onClose, onClosed }: { onClose: () => void; onClo
               />
             )}
           </Field>
-          <Field label="Definition" error={problem} hint="As JSON: name, input, nodes, output.">
-            {(control) => (
-              <CodeEditor
-                {...control}
+          <form.Field name="text" validators={{ onSubmit: ({ value }) => storeDefinition(value) }}>
+            {({ state, handleChange }) => (
+              <Field
                 label="Definition"
-                language="json"
-                lines={12}
-                value={text}
-                onChange={(next) => {
-                  setText(next)
-                  setProblem(undefined)
-                }}
-              />
+                error={fieldError(state.meta.errors, 'Definition')}
+                hint="As JSON: name, input, nodes, output."
+              >
+                {(control) => (
+                  <CodeEditor
+                    {...control}
+                    label="Definition"
+                    language="json"
+                    lines={12}
+                    value={state.value}
+                    onChange={handleChange}
+                  />
+                )}
+              </Field>
             )}
-          </Field>
+          </form.Field>
         </div>
         <DialogFooter>
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" onClick={open}>
+          <Button variant="primary" onClick={() => submitForm(form)}>
             Open in the editor
           </Button>
         </DialogFooter>
       </DialogContent>
     </Dialog>
   )
+}
+
+/** Stores the definition for the editor; returns why it cannot. */
+function storeDefinition(text: string): string | undefined {
+  const read = readDefinition(text)
+  if ('problem' in read) return read.problem
+  return saveImportDraft(read.definition)
+    ? undefined
+    : 'This browser keeps nothing for this page. Begin an empty workflow and paste it under JSON.'
 }

@@ -1,7 +1,7 @@
 import { Eye, EyeOff } from 'lucide-react'
 import { useState } from 'react'
-import type { ControlProps } from '../../ui/form/field.tsx'
-import { Input } from '../../ui/form/input.tsx'
+import type { ControlProps } from './field.tsx'
+import { Input } from './input.tsx'
 
 interface PasswordInputProps extends ControlProps {
   value: string
