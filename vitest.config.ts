@@ -52,7 +52,6 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -64,7 +63,6 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -79,7 +77,6 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -93,7 +90,6 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -103,7 +99,7 @@ export default defineConfig({
           globalSetup: './test/start-page-servers.ts',
           testTimeout: PATIENCE_MS,
           expect: POLL,
-          sequence: { groupOrder: 2 },
+          maxWorkers: WORKERS,
           browser: {
             enabled: true,
             headless: true,
@@ -122,7 +118,6 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -136,7 +131,6 @@ export default defineConfig({
           hookTimeout: PATIENCE_MS,
           expect: POLL,
           maxWorkers: WORKERS,
-          sequence: { groupOrder: 0 },
         },
       },
     ],
