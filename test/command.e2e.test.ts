@@ -69,7 +69,7 @@ describe('the loadout command', () => {
     expect([odd.code, JSON.parse(odd.err).code]).toEqual([1, 'invalid-input'])
   })
 
-  it('waits for imported servers, prints their phases on stderr and then their tools or failures', async () => {
+  it('waits for imported servers, prints their phases on stderr, and writes the types of their tools', async () => {
     const ownData = await mkdtemp(join(folder, 'imported-'))
     await copyPrepared(ownData)
     const source = `process.stderr.write('Downloading the server\\n')
@@ -85,6 +85,15 @@ describe('the loadout command', () => {
     })
     expect(out).toMatch(/^late is connected: \d+ tools?$/m)
     expect(out).toContain('absent failed (spawn-failed)')
+
+    const types = join(ownData, 'src/tools.d.ts')
+    const written = await loadout('types', '--out', types, '--json', '--data-dir', ownData)
+    expect(JSON.parse(written.out)).toEqual({ file: types, tools: expect.any(Number), unknown: ['absent'] })
+    expect(await readFile(types, 'utf8')).toContain("declare module '@loadout/core' {\n  interface ToolTypes {")
+    const printed = await loadout('types', '--data-dir', ownData)
+    expect(`${printed.out.trimEnd()}\n`).toBe(await readFile(types, 'utf8'))
+    const none = await loadout('types', '--app', '--json', '--data-dir', ownData)
+    expect([none.code, JSON.parse(none.err).code]).toEqual([1, 'not-found'])
   })
 
   it('prints the start of a server that the first search lists, on stderr', async () => {

@@ -58,6 +58,7 @@ const PINNED: Record<string, string[]> = {
     'localFiles',
     'nodeDrivers',
     'setupToolkits',
+    'toolTypes',
     'withExecutionContext',
     'wordVectors',
   ],

@@ -11,6 +11,7 @@ await runMain(
       status: () => import('./commands/status.ts').then((module) => module.status),
       toolkits: () => import('./commands/toolkits.ts').then((module) => module.toolkits),
       tools: () => import('./commands/tools.ts').then((module) => module.tools),
+      types: () => import('./commands/types.ts').then((module) => module.types),
       import: () => import('./commands/import.ts').then((module) => module.importConfig),
       export: () => import('./commands/export.ts').then((module) => module.exportConfig),
       audit: () => import('./commands/audit.ts').then((module) => module.audit),

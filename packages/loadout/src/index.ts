@@ -27,6 +27,7 @@ export type { WorkflowDefinition, WorkflowInput, WorkflowView } from './schema/r
 export type { LoadoutEntry } from './schema/toolkit/loadout-entry.ts'
 export type { PolicyRule } from './schema/toolkit/policy.ts'
 export type { ToolManifest } from './schema/toolkit/tool.ts'
+export type { ToolTypes } from './schema/toolkit/tool-types.ts'
 export type { Toolkit, ToolkitState, ToolkitView } from './schema/toolkit/toolkit.ts'
 export { SEARCH_TOOLS } from './search/search-tools.ts'
 export type { Storage } from './storage/storage.ts'

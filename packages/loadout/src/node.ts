@@ -13,6 +13,7 @@ import { type HostLike, toServices } from './host/to-services.ts'
 import type { SetupOptions } from './loadout/setup/setup-toolkits.ts'
 
 export { type FileJournalOptions, fileJournal } from './audit/journal/file-journal.ts'
+export { type TypedToolkit, toolTypes } from './code-mode/declarations/tool-types.ts'
 export { createGuardedFetch, type GuardOptions } from './connections/http/guard/guarded-fetch.ts'
 export { type NodeDriverOptions, nodeDrivers } from './connections/node-drivers.ts'
 export type { SandboxLimits } from './connections/sandbox/limits.ts'

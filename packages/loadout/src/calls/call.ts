@@ -90,11 +90,11 @@ export interface Input {
   question: ElicitationRequest
 }
 
-export type CallOutcome =
+export type CallOutcome<Output = unknown> =
   | {
       status: 'ok' | 'tool-error'
       content: JsonObject[]
-      structuredContent?: unknown
+      structuredContent?: Output
       resultHandle?: string
       /** Arguments that were sent although they differ from the `format` of the schema. */
       warnings?: string[]

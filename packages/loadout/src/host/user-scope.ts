@@ -25,6 +25,7 @@ import type { WorkflowInput, WorkflowView } from '../schema/records/workflow.ts'
 import type { PolicyRule, PolicyRuleInput } from '../schema/toolkit/policy.ts'
 import type { SignInView } from '../schema/toolkit/sign-in.ts'
 import { type Caller, parseToolRef } from '../schema/toolkit/tool.ts'
+import type { ToolArguments, ToolInput, ToolOutput, ToolRef } from '../schema/toolkit/tool-types.ts'
 import type { ToolkitView } from '../schema/toolkit/toolkit.ts'
 import type { Strategy } from '../search/search.ts'
 import type { SearchInput } from '../search/searcher.ts'
@@ -71,7 +72,7 @@ export interface CallOptions {
  * await ann.approvals.allow(approval.id)
  * const outcome = await call
  */
-export interface UserCall extends Promise<CallOutcome> {
+export interface UserCall<Output = unknown> extends Promise<CallOutcome<Output>> {
   readonly callId: string
   /** The approval request, if the call needs one. It never resolves otherwise. */
   readonly approval: Promise<ApprovalView>
@@ -373,9 +374,16 @@ export interface UserScope {
    * Calls a tool through the pipeline: policy, approval, limits, audit.
    * @example const outcome = await ann.call('files.read_file', { path: 'notes.md' })
    */
-  call(ref: string, args?: JsonObject, options?: CallOptions & { background?: false }): UserCall
+  call<R extends string>(
+    ref: ToolRef<R>,
+    ...rest: ToolArguments<R, CallOptions & { background?: false }>
+  ): UserCall<ToolOutput<R>>
   /** @example const { callId } = await ann.call('report.build', {}, { background: true, idempotencyKey: 'may' }) */
-  call(ref: string, args: JsonObject, options: CallOptions & { background: true }): Promise<{ callId: string }>
+  call<R extends string>(
+    ref: ToolRef<R>,
+    args: ToolInput<R>,
+    options: CallOptions & { background: true },
+  ): Promise<{ callId: string }>
   readonly calls: UserCalls
   readonly approvals: UserApprovals
   readonly grants: UserGrants
