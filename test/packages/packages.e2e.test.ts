@@ -115,6 +115,25 @@ describe('an installed package', () => {
     await inFolder(bin('tsc'), ['-p', project])
   })
 
+  it.each(['nodenext', 'bundler'])('checks calls by the declared tools of an app under %s', async (resolution) => {
+    const { folder } = installed
+    const member = "'shop.refund': { input: { order: number }; output: { amount: number } }"
+    const declared = `import '@loadout/core'\ndeclare module '@loadout/core' { interface ToolTypes { ${member} } }`
+    writeFileSync(join(folder, 'tools.d.ts'), declared)
+    writeFileSync(
+      join(folder, 'typed.ts'),
+      `import { createHost } from '@loadout/core'
+       const outcome = await createHost().user('ann').call('shop.refund', { order: 7 })
+       if (outcome.status === 'ok') outcome.structuredContent?.amount.toFixed()
+       // @ts-expect-error
+       await createHost().user('ann').call('shop.refund', { order: '7' })`,
+    )
+    const project = `tsconfig.${resolution}.json`
+    const { compilerOptions } = JSON.parse(readFileSync(join(folder, project), 'utf8'))
+    writeFileSync(join(folder, project), JSON.stringify({ compilerOptions, files: ['typed.ts', 'tools.d.ts'] }))
+    await inFolder(bin('tsc'), ['-p', project])
+  })
+
   it('runs the example of the README', async () => {
     await inFolder(process.execPath, ['readme.ts'])
   })

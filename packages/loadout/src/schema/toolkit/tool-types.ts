@@ -60,13 +60,15 @@ type WithExpressions<T> = T extends string
     : T extends readonly (infer Item)[]
       ? readonly WithExpressions<Item>[] | Expression
       : T extends object
-        ? { readonly [K in keyof T]: WithExpressions<T[K]> } | Expression
+        ? Members<T> | Expression
         : T
+
+type Members<T> = { readonly [K in keyof T]: WithExpressions<T[K]> }
 
 type NodeArguments<R extends string> =
   Empty extends ToolInput<R>
-    ? { readonly arguments?: WithExpressions<ToolInput<R>> }
-    : { readonly arguments: WithExpressions<ToolInput<R>> }
+    ? { readonly arguments?: Members<ToolInput<R>> }
+    : { readonly arguments: Members<ToolInput<R>> }
 
 /** Requirements on a node: a tool node names a declared tool and has its arguments. */
 export type CheckedNode<Node> = Node extends { type: 'tool'; ref: infer R extends string }
