@@ -4,6 +4,7 @@ import { outcomeFromJson } from '../calls/records/outcome-json.ts'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
 import { searchResultNames } from './model-call.ts'
 import { isFailure, type ModelResultPart, resultParts } from './result-parts.ts'
+import { isVersion6 } from './sdk-version.ts'
 
 /** Outcome in the AI SDK: stored as JSON and converted for the model. */
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>
@@ -35,8 +36,15 @@ export function toModelOutput({ output }: { output: unknown }): ModelOutput {
 function contentOf(part: ModelResultPart) {
   if (part.type === 'text') return part
   const { mediaType, data, name } = part
+  if (isVersion6) return contentOfVersion6(part) as never
   const file = { type: 'file' as const, mediaType, data: { type: 'data' as const, data } }
   return name === undefined ? file : { ...file, filename: name }
+}
+
+/** The SDK 6 has one type for images and one for files. */
+function contentOfVersion6({ mediaType, data, name }: Extract<ModelResultPart, { type: 'file' }>) {
+  if (mediaType.startsWith('image/')) return { type: 'image-data' as const, mediaType, data }
+  return { type: 'file-data' as const, mediaType, data, ...(name === undefined ? {} : { filename: name }) }
 }
 
 /** Search results as Anthropic tool references; only for deferred tools. */

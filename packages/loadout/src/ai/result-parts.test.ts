@@ -57,7 +57,7 @@ describe('the model-facing result of a call', () => {
       const sent = [
         answerAnthropic(none, completedCalls(outcome)),
         answerOpenAI(none, completedCalls(outcome)),
-        answerOpenAIChat(completedCalls(outcome)),
+        answerOpenAIChat(none, completedCalls(outcome)),
         toModelOutput({ output: JSON.parse(JSON.stringify(outcomeToJson(outcome))) }),
         valueText(outcome),
       ]
@@ -84,7 +84,7 @@ describe('the model-facing result of a call', () => {
         ],
       },
     ])
-    expect(answerOpenAIChat(all)[0]?.content).toContain('[image/png, about 1 KB, cannot be shown here]')
+    expect(answerOpenAIChat(none, all)[0]?.content).toContain('[image/png, about 1 KB, cannot be shown here]')
     expect(
       answerOpenAI(none, completedCalls(ok({ type: 'text', text: 'a' }, { type: 'text', text: 'b' }))),
     ).toMatchObject([{ output: 'a\nb' }])

@@ -1,16 +1,17 @@
 /**
- * Converts a selection for the AI SDK; spread the result into `generateText` or `streamText`. Every `execute` goes
- * through the call pipeline, so an app wrapper cannot bypass policy. Deferred tools are found by steps with any model,
- * or by the provider's own search.
+ * Converts a selection for the AI SDK 6 and 7; spread the result into `generateText`, `streamText` or `ToolLoopAgent`.
+ * Every `execute` goes through the call pipeline, so an app wrapper cannot bypass policy. Deferred tools are found by
+ * steps with any model, or by the provider's own search.
  */
 
-import { dynamicTool, jsonSchema, type ModelMessage, type Tool, type ToolSet, toolSearch } from 'ai'
+import { dynamicTool, jsonSchema, type ModelMessage, type Tool, type ToolSet } from 'ai'
 import type { ApprovalPreview } from '../calls/approval-request.ts'
 import { outcomeToJson } from '../calls/records/outcome-json.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { MAX_RESULTS, SEARCH_ENTRY, SEARCH_TOOLS } from '../search/search-tools.ts'
+import { instructionsFor } from './instructions.ts'
 import { LIMITS, type LimitedProvider, limitWarnings } from './limits.ts'
 import {
   type CallTool,
@@ -28,6 +29,9 @@ import { anthropicOptions, openaiSchemas } from './provider-options.ts'
 import { formSchema, type LostInTool, lostIn, lostInOpenAI } from './schema/form-schema.ts'
 import { restoreArguments } from './schema/restore-arguments.ts'
 import type { SchemaProvider } from './schema/schema-rules.ts'
+import { isVersion6, sdkToolSearch } from './sdk-version.ts'
+
+export { type AnswerOptions, answerFromSdk, type SdkAnswer } from './answer-from-sdk.ts'
 
 /** `openai.tools.toolSearch` of `@ai-sdk/openai`. */
 export type OpenAIToolSearch = (options: {
@@ -43,7 +47,7 @@ export type AISearch =
    * `search_tools`, with any model. Hits are active from the next step on, within the token budget of the selection.
    */
   | { by: 'steps' }
-  /** `toolSearch` of the SDK, backed by our search, with any model. Hits are sent with the next step. */
+  /** `toolSearch` of the SDK 7, backed by our search, with any model. Hits are sent with the next step. */
   | { by: 'ai-sdk' }
   /** Anthropic's references: our search, or the provider's tool (`anthropic.tools.toolSearchBm25_20251119()`). */
   | { by: 'anthropic'; tool?: Tool }
@@ -59,8 +63,8 @@ export interface ToAIOptions {
   messages?: readonly ModelMessage[]
   /**
    * Who shows approval requests. `wait`: a call waits until its request is answered. `sdk`: the generation ends with
-   * the SDK's approval request; the stored request and its answer (`host.approvals.answer`) decide when the SDK
-   * continues. @default 'wait'
+   * the SDK's approval request; the stored request and its answer (`answerFromSdk`, or `ann.approvals`) decide when
+   * the SDK continues. @default 'wait'
    */
   approvals?: 'wait' | 'sdk'
   /** Projects schemas for this provider; losses are reported. @default schemas as servers wrote them */
@@ -69,17 +73,23 @@ export interface ToAIOptions {
   onPending?: (toolCallId: string, approval: ApprovalView) => void
 }
 
-/** Options of `generateText` and `streamText`. */
+/** Options of `generateText`, `streamText` and `ToolLoopAgent`. */
 export interface AIForm {
   tools: ToolSet
   /** Active tools of the first step, when deferred tools are found by steps. */
   activeTools?: string[]
-  /** Activates tools that were found since. */
-  prepareStep?: () => { activeTools: string[] }
-  /** Shows our approval requests in the SDK. The pipeline still decides in `execute`. */
+  /** Order of the tools in requests of the SDK 7. */
+  toolOrder?: string[]
+  /** Activates tools that were found since, and sends them after the others. */
+  prepareStep?: () => { activeTools: string[]; toolOrder: string[] }
+  /** Shows our approval requests in the SDK 7; in the SDK 6 the tools have `needsApproval`. `execute` still decides. */
   toolApproval?: (request: { toolCall: { toolName: string; toolCallId: string; input: unknown } }) => Promise<Approval>
   /** Tells the model how to find more tools, when there are more. */
   instructions?: string
+  /** The same for `generateText` and `streamText` of the SDK 6, which have no `instructions`. */
+  system?: string
+  /** Approval requests of this form by tool call id, when the SDK shows them. */
+  readonly approvals: ReadonlyMap<string, ApprovalView>
   /** Limits that are near or exceeded. */
   warnings: string[]
   /** Losses of projected schemas. Computed on access. */
@@ -100,7 +110,9 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
   const { search = { by: 'steps' }, messages = [], schemas } = options
   const { provider = providerOf(search) } = options
   const plan = planFor(selection, { search, provider, messages })
-  const settings: ToolSettings = { ...options, search, provider, invokeTool: selection.call }
+  const approvals = new Map<string, ApprovalView>()
+  const ask = options.approvals === 'sdk' ? askFor(selection, { approvals, onPending: options.onPending }) : undefined
+  const settings: ToolSettings = { ...options, search, provider, ask, invokeTool: selection.call }
   const waitingNames = new Set(plan.waiting.map(({ modelName }) => modelName))
   const more = waitingOptions(search, plan.waiting)
   const entries = [...plan.immediate, ...plan.waiting]
@@ -120,8 +132,9 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
   return {
     tools: Object.fromEntries([...immediate, ...waiting]),
     ...(search.by === 'steps' && plan.waiting.length > 0 ? byStepsOf(selection, { plan, provider }) : {}),
-    ...(options.approvals === 'sdk' && selection.ask ? { toolApproval: approvalOf(selection.ask) } : {}),
-    ...instructionsFor(search, plan.waiting),
+    ...(ask ? { toolApproval: approvalOf(ask) } : {}),
+    ...hintFor(search, plan.waiting),
+    approvals,
     warnings: plan.warnings,
     get lost() {
       return provider === 'anthropic' ? lostIn(entries, schemas) : lostInOpenAI(entries, schemas)
@@ -133,38 +146,76 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
 function byStepsOf(
   selection: CallableSelection,
   { plan, provider }: { plan: Planned; provider: LimitedProvider | undefined },
-): Required<Pick<AIForm, 'activeTools' | 'prepareStep'>> {
+): Required<Pick<AIForm, 'activeTools' | 'toolOrder' | 'prepareStep'>> {
   const maxTools = provider === undefined ? Number.POSITIVE_INFINITY : LIMITS[provider].tools - 1
   const namesOf = (entries: readonly LoadoutEntry[]) => entries.map(({ modelName }) => modelName)
   const active = (found: readonly string[]) => [
     ...[...namesOf(plan.immediate), ...found].slice(0, maxTools),
     SEARCH_NAME,
   ]
+  // The SDK sends tools in the order of the tool set, where found tools are among the deferred ones.
+  const immediate = withSearchTool(selection, {
+    immediate: plan.immediate,
+    items: namesOf(plan.immediate),
+    search: SEARCH_NAME,
+  })
+  const order = (names: readonly string[]) => [...new Set([...immediate, ...names])]
   const before = new Set(namesOf(callParts(selection).selected))
   const foundSince = () =>
     namesOf(callParts(selection.next?.() ?? selection).selected).filter((name) => !before.has(name))
-  return { activeTools: active([]), prepareStep: () => ({ activeTools: active(foundSince()) }) }
+  const first = active([])
+  const step = (activeTools: string[]) => ({ activeTools, toolOrder: order(activeTools) })
+  return { ...step(first), prepareStep: () => step(active(foundSince())) }
 }
 
+/** The approval request that a call needs, if it needs one. */
+type Ask = (call: { id: string; name: string; arguments: JsonObject }) => Promise<ApprovalView | undefined>
+
 /** The SDK shows only calls that need approval. Denied calls go to the pipeline, which rejects and logs them. */
-const approvalOf =
-  (ask: NonNullable<CallableSelection['ask']>): NonNullable<AIForm['toolApproval']> =>
-  async ({ toolCall: { toolName: name, toolCallId: id, input } }) => {
-    const { decision, approval } = await ask({ id, name, arguments: input as JsonObject })
+function askFor(
+  selection: CallableSelection,
+  { approvals, onPending }: { approvals: Map<string, ApprovalView>; onPending: ToAIOptions['onPending'] },
+): Ask | undefined {
+  if (!selection.ask) return undefined
+  const preview = selection.ask
+  return async (call) => {
+    const { decision, approval } = await preview(call)
     if (decision !== 'ask' || !approval) return undefined
-    return { type: 'user-approval', reason: `${approval.reason} (${approval.id})` }
+    if (!approvals.has(call.id)) onPending?.(call.id, approval)
+    approvals.set(call.id, approval)
+    return approval
+  }
+}
+
+const approvalOf =
+  (ask: Ask): NonNullable<AIForm['toolApproval']> =>
+  async ({ toolCall: { toolName: name, toolCallId: id, input } }) => {
+    const approval = await ask({ id, name, arguments: input as JsonObject })
+    return approval && { type: 'user-approval', reason: `${approval.reason} (${approval.id})` }
   }
 
-const MAX_NAMED = 30
+/**
+ * For the SDK 6; in the SDK 7 `toolApproval` takes precedence. Version 6 asks again about a call that was approved, and
+ * makes it only if it still needs approval.
+ */
+const needsApprovalBy =
+  (ask: Ask, name: string): NonNullable<Tool['needsApproval']> =>
+  async (input: unknown, { toolCallId: id, messages }: { toolCallId: string; messages: readonly ModelMessage[] }) =>
+    wasAsked(messages, id) || (await ask({ id, name, arguments: input as JsonObject })) !== undefined
 
-/** Without this hint, a model answers that it cannot do the task. */
-function instructionsFor({ by }: AISearch, waiting: readonly LoadoutEntry[]): Pick<AIForm, 'instructions'> {
-  if (waiting.length === 0 || by === 'anthropic' || by === 'openai') return {}
-  const toolkits = [...new Set(waiting.map(({ toolkit }) => toolkit))]
-  const toolkitNames = `${toolkits.slice(0, MAX_NAMED).join(', ')}${toolkits.length > MAX_NAMED ? ', …' : ''}`
-  return {
-    instructions: `There are ${waiting.length} more tools than you are shown, of: ${toolkitNames}. Find them with ${SEARCH_NAME} before you say that something cannot be done; what it finds you can call in your next step.`,
-  }
+const wasAsked = (messages: readonly ModelMessage[], toolCallId: string) =>
+  messages.some(
+    ({ content }) =>
+      Array.isArray(content) &&
+      content.some((part) => part.type === 'tool-approval-request' && part.toolCallId === toolCallId),
+  )
+
+/** The provider's search tools need no hint. */
+function hintFor({ by }: AISearch, waiting: readonly LoadoutEntry[]): Pick<AIForm, 'instructions' | 'system'> {
+  if (by === 'anthropic' || by === 'openai') return {}
+  const { instructions } = instructionsFor(waiting)
+  if (instructions === undefined) return {}
+  return isVersion6 ? { instructions, system: instructions } : { instructions }
 }
 
 const providerOf = ({ by }: AISearch): LimitedProvider | undefined =>
@@ -236,6 +287,7 @@ interface ToolSettings extends Pick<ToAIOptions, 'approvals' | 'schemas' | 'onPe
   provider: LimitedProvider | undefined
   search: AISearch
   invokeTool: CallTool
+  ask?: Ask | undefined
 }
 
 /** The SDK has one `strict` flag: the provider decides whose options set it. */
@@ -247,7 +299,7 @@ function strictnessOf(entry: LoadoutEntry, { provider, schemas }: Pick<ToolSetti
 }
 
 function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = {}) {
-  const { invokeTool, approvals, onPending } = settings
+  const { invokeTool, approvals, onPending, ask } = settings
   const { modelName: name, manifest, ref, toolkit, tool, providerOptions } = entry
   const description = descriptionOf(entry)
   const options = mergeOptions(providerOptions, more)
@@ -259,6 +311,7 @@ function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = 
     // Metadata is not sent to the model; it is for apps that show or judge the call.
     metadata: { ref, toolkit, tool, annotations: { ...manifest.annotations } },
     ...(Object.keys(options).length > 0 ? { providerOptions: options as NonNullable<Tool['providerOptions']> } : {}),
+    ...(ask ? { needsApproval: needsApprovalBy(ask, name) } : {}),
     execute: async (input, { abortSignal, toolCallId: id }) => {
       const args =
         as === 'openai-strict' && strict
@@ -270,7 +323,7 @@ function toolOf(entry: LoadoutEntry, settings: ToolSettings, more: JsonObject = 
         arguments: args,
         ...(approvals === 'sdk' ? { asked: true } : {}),
         ...(abortSignal ? { signal: abortSignal } : {}),
-        ...(onPending ? { onPending: (approval) => onPending(id, approval) } : {}),
+        ...(onPending && approvals !== 'sdk' ? { onPending: (approval) => onPending(id, approval) } : {}),
       })
       return outcomeToJson(outcome)
     },
@@ -298,7 +351,7 @@ function searchTool(
   if (search.by === 'steps') return [SEARCH_NAME, searchDefinition]
   if (search.by === 'ai-sdk') {
     const find = async ({ query }: { query: string }) => foundIn(invokeTool, { query })
-    return [SEARCH_NAME, toolSearch({ search: find, maxResults: MAX_RESULTS })]
+    return [SEARCH_NAME, sdkToolSearch()({ search: find, maxResults: MAX_RESULTS })]
   }
   if (search.by === 'anthropic') {
     if (search.tool) return ['tool_search', search.tool]

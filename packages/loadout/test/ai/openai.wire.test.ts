@@ -224,9 +224,9 @@ describe('Chat Completions', () => {
         : await client.chat.completions.create(request)
       const message = completion.choices[0]?.message as OpenAI.Chat.ChatCompletionMessage
       messages.push(message)
-      const { calls } = readOpenAIChat(message)
+      const { calls } = readOpenAIChat(selection, message)
       if (calls.length === 0) break
-      messages.push(...answerOpenAIChat(await callAll(calls, selection.call)))
+      messages.push(...answerOpenAIChat(selection, await callAll(calls, selection.call)))
       selection = selection.next()
     }
     server.done()

@@ -83,9 +83,9 @@ describe('mixed strict and non-strict tools at OpenAI', () => {
     const { tools } = toOpenAIChat(selection)
     const { choices } = await client.chat.completions.create({ model: 'gpt-5.6', tools, messages })
     const said = choices[0]?.message as OpenAI.ChatCompletionMessage
-    const { calls } = readOpenAIChat(said, { selection })
+    const { calls } = readOpenAIChat(selection, said)
     expect(calls[0]?.arguments).toEqual({ path: fixture().note })
-    messages.push(said, ...answerOpenAIChat(await callAll(calls, selection.call)))
+    messages.push(said, ...answerOpenAIChat(selection, await callAll(calls, selection.call)))
     await client.chat.completions.create({ model: 'gpt-5.6', tools, messages })
     server.done()
   })

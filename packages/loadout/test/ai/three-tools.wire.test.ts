@@ -120,9 +120,11 @@ async function byChat(thread: Thread): Promise<string> {
     const { choices } = await client.chat.completions.create({ model: 'gpt-5.6', tools, messages })
     const message = choices[0]?.message as OpenAI.ChatCompletionMessage
     messages.push(message)
-    const { calls } = readOpenAIChat(message)
+    const { calls } = readOpenAIChat(selection, message)
     if (calls.length === 0) return message.content ?? ''
-    messages.push(...answerOpenAIChat(await callAll(calls, selection.call, { onPending: (_, one) => person(one) })))
+    messages.push(
+      ...answerOpenAIChat(selection, await callAll(calls, selection.call, { onPending: (_, one) => person(one) })),
+    )
   }
 }
 

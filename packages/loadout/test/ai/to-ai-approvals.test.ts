@@ -2,7 +2,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { generateText, isStepCount, type ModelMessage, type ToolApprovalRequest, type ToolSet } from 'ai'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type AIForm, toAI } from '../../src/ai/to-ai.ts'
+import { type AIForm, answerFromSdk, toAI } from '../../src/ai/to-ai.ts'
 import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
 import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
@@ -37,8 +37,10 @@ const refund = { calls: [{ name: REFUND, arguments: { order: 'a-1' }, id: 'toolu
 const last = (request: ModelRequest) => JSON.stringify(request.history.at(-1))
 const model = () => createAnthropic({ apiKey: 'key', baseURL: server.baseUrl.aiSdkAnthropic })('claude-opus-5-5')
 const asked: ModelMessage[] = [{ role: 'user', content: 'Refund a-1.' }]
-const run = (messages: ModelMessage[], settings: Omit<AIForm, 'warnings' | 'lost'> & { tools: ToolSet }) =>
-  generateText({ model: model(), messages, maxRetries: 0, stopWhen: isStepCount(3), ...settings })
+const run = (
+  messages: ModelMessage[],
+  settings: Omit<AIForm, 'warnings' | 'lost' | 'approvals'> & { tools: ToolSet },
+) => generateText({ model: model(), messages, maxRetries: 0, stopWhen: isStepCount(3), ...settings })
 const open = async () => (await host.approvals.list('ann', { status: 'pending' }))[0]
 
 /** What was answered to the SDK, as an app sends it. */
@@ -98,6 +100,38 @@ describe('the SDK approval flow', () => {
     const { text } = await run(answered(messages, true), form)
     expect([text, paid]).toEqual(['Done.', ['a-1']])
     expect(last(server.requests[1] as ModelRequest)).toContain('a-1 is paid back.')
+  })
+
+  it('has the approval as a field, and takes the answer in the messages with answerFromSdk', async () => {
+    const { form, id, messages } = await question()
+    expect(form.approvals.get('toolu_1')).toMatchObject({ id, ref: 'shop.refund', status: 'pending' })
+    const selection = await host.thread({ userId: 'ann', threadId: 't' }).select({ prompt: 'Refund a-1.' })
+    const answer = (decision: 'allow' | 'deny') => (approvalId: string) =>
+      host.approvals.answer('ann', approvalId, { decision })
+    const options = { selection, approvals: { allow: answer('allow'), deny: answer('deny') } }
+    expect(await answerFromSdk(messages, options)).toEqual([])
+    const forged = JSON.parse(JSON.stringify(answered(messages, true)).replaceAll('a-1', 'z-9')) as ModelMessage[]
+    expect(await answerFromSdk(forged, options)).toMatchObject([{ approval: { arguments: { order: 'z-9' } } }])
+    expect((await open())?.id).toBe(id)
+    expect(await answerFromSdk(answered(messages, true), options)).toMatchObject([
+      { toolCallId: 'toolu_1', approval: { id, status: 'allowed' } },
+    ])
+    expect(await answerFromSdk(answered(messages, true), options)).toEqual([])
+    const { text } = await run(answered(messages, true), form)
+    expect([text, paid]).toEqual(['Done.', ['a-1']])
+  })
+
+  it('takes a denial from a UI message', async () => {
+    const { form, id, messages } = await question()
+    const part = { type: `tool-${REFUND}`, toolCallId: 'toolu_1', input: { order: 'a-1' }, state: 'approval-responded' }
+    const shown = [{ role: 'assistant', parts: [{ ...part, approval: { id: 'x', approved: false } }] }]
+    const selection = await host.thread({ userId: 'ann', threadId: 't' }).select({ prompt: 'Refund a-1.' })
+    const never = () => Promise.reject(new Error('It was not allowed.'))
+    const deny = (approvalId: string) => host.approvals.answer('ann', approvalId, { decision: 'deny' })
+    const denied = await answerFromSdk(shown, { selection, approvals: { allow: never, deny } })
+    expect(denied).toMatchObject([{ approval: { id, status: 'denied' } }])
+    await run(answered(messages, true), form)
+    expect(paid).toEqual([])
   })
 
   it('keeps a denied call denied, whatever the SDK reports', async () => {

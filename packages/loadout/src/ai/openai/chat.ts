@@ -69,10 +69,11 @@ const toolCall = z.looseObject({
   function: z.looseObject({ name: z.string().max(500), arguments: z.unknown() }),
 })
 
-/** Reads the calls of a model message. `selection` is required for strict schemas. */
+/** Reads the calls of a model message. */
 export function readOpenAIChat(
+  selection: ModelSelection,
   message: { tool_calls?: readonly unknown[] | null | undefined },
-  { selection, schemas }: { selection?: ModelSelection; schemas?: SchemaProvider } = {},
+  { schemas }: Pick<OpenAIChatOptions, 'schemas'> = {},
 ): { calls: ModelCall[] } {
   return {
     calls: (message.tool_calls ?? []).flatMap((item) => {
@@ -81,18 +82,25 @@ export function readOpenAIChat(
       const { id, function: functionCall } = read.data
       const { name } = functionCall
       const written = readArguments(functionCall.arguments)
-      const args = selection ? argumentsForTool(written.arguments, { name, selection, schemas }) : written.arguments
+      const args = argumentsForTool(written.arguments, { name, selection, schemas })
       return [{ id, name, ...written, arguments: args, source: jsonObject.parse(item) }]
     }),
   }
 }
 
-/** Tool messages, which directly follow the model's message. */
-export const answerOpenAIChat = (completed: readonly CompletedCall[]) =>
-  completed.map(({ call, outcome }) => ({
-    role: 'tool' as const,
+export interface OpenAIChatAnswer {
+  role: 'tool'
+  tool_call_id: string
+  content: string
+}
+
+/** Tool messages with the results of one turn, which directly follow the model's message. */
+export function answerOpenAIChat(_selection: ModelSelection, completed: readonly CompletedCall[]): OpenAIChatAnswer[] {
+  return completed.map(({ call, outcome }) => ({
+    role: 'tool',
     tool_call_id: call.id,
     content: resultParts(outcome)
       .map((part) => (part.type === 'text' ? part.text : filePlaceholder(part)))
       .join('\n'),
   }))
+}

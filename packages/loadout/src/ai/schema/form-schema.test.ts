@@ -65,8 +65,8 @@ it('OpenAI tools are strict if the strict schema covers the tool, and unchanged 
     ['read_result', true],
   ])
   const message = { tool_calls: [{ id: 'c', type: 'function', function: { name: FIND, arguments: written } }] }
-  expect(readOpenAIChat(message, { selection, schemas: 'openai-strict' }).calls[0]?.arguments).toEqual({ text: 'x' })
-  expect(readOpenAIChat(message).calls[0]?.arguments).toEqual({ text: 'x', limit: null })
+  expect(readOpenAIChat(selection, message, { schemas: 'openai-strict' }).calls[0]?.arguments).toEqual({ text: 'x' })
+  expect(readOpenAIChat(selection, message).calls[0]?.arguments).toEqual({ text: 'x', limit: null })
   await host.close()
 })
 

@@ -6,6 +6,7 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
+  type DiscoverResult,
   isSpecType,
   type JSONRPCMessage,
   LATEST_PROTOCOL_VERSION,
@@ -148,7 +149,8 @@ export class ProbedTransport implements Transport {
     })
     if ('error' in reply) throw toProtocolError(reply)
     const { result } = reply
-    if (!isSpecType.DiscoverResult(result) || !result.supportedVersions.includes(MODERN))
+    const isDiscovered: (value: unknown) => boolean = isSpecType.DiscoverResult
+    if (!isDiscovered(result) || !(result as unknown as DiscoverResult).supportedVersions.includes(MODERN))
       throw new ProtocolError(METHOD_NOT_FOUND, `The server does not speak ${MODERN}.`)
     this.#modern = { era: 'modern', discover: result as JsonObject }
     return this.#modern
