@@ -1,5 +1,4 @@
 /** Resources, prompts and skills: read from the server on request, over the same connections. Secrets are masked; nothing is stored. */
-import { UriTemplate } from '@modelcontextprotocol/client'
 import type { Completion, CompletionRequest, Connection, ListKind, SkillAddress } from '../connections/connection.ts'
 import type { Connector } from '../connections/connector.ts'
 import type { MaskValue } from '../connections/mask-values.ts'
@@ -93,7 +92,7 @@ export function createResources({ registry, connector, mask }: ResourceDeps): {
       templates: (userId, toolkit) =>
         use({ userId, toolkit }, (connection) => listedOrNone(connection, 'resourceTemplates'), none),
       read,
-      readTemplate: async (userId, toolkit, filled) => read(userId, toolkit, expand(filled)),
+      readTemplate: async (userId, toolkit, filled) => read(userId, toolkit, await expand(filled)),
       complete: (userId, toolkit, { uriTemplate: uri, ...partial }) =>
         complete({ userId, toolkit }, { ref: { type: 'ref/resource', uri }, ...partial }),
     },
@@ -182,7 +181,8 @@ function assertArguments(listed: JsonObject, prompt: { name: string; arguments: 
   })
 }
 
-function expand({ uriTemplate, arguments: values }: FilledTemplate): string {
+async function expand({ uriTemplate, arguments: values }: FilledTemplate): Promise<string> {
+  const { UriTemplate } = await import('@modelcontextprotocol/client')
   try {
     return new UriTemplate(uriTemplate).expand(values)
   } catch (cause) {

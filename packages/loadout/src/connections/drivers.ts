@@ -6,7 +6,6 @@ import type { FetchLike, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection } from './connection.ts'
-import { openSession } from './session/session.ts'
 import { permitCommand, type StdioRules } from './stdio/policy.ts'
 import type { CommandLine } from './stdio/template.ts'
 
@@ -76,7 +75,8 @@ export function createDrivers({ stdioRules, stdio, remote, fetch, assertAllowed,
   }
 }
 
-function openCustomTransport(target: ConnectionTarget, hooks: ConnectionHooks): Promise<Connection> {
+async function openCustomTransport(target: ConnectionTarget, hooks: ConnectionHooks): Promise<Connection> {
   const transport = target.transport as Transport
+  const { openSession } = await import('./session/session.ts')
   return openSession({ transport, kind: 'given', target, hooks, clientVersion: '0.1.0' })
 }

@@ -3,7 +3,6 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { OpenConnection } from './connection.ts'
 import { createDrivers, type Drivers } from './drivers.ts'
-import { httpConnections } from './http/http.ts'
 
 export interface WebDriverOptions {
   clientVersion?: string
@@ -17,7 +16,11 @@ export interface WebDriverOptions {
 
 export function webDrivers({ clientVersion = '0.1.0', unguarded = isBrowser() }: WebDriverOptions = {}): Drivers {
   const runtimeFetch: FetchLike = (input, init) => fetch(input, init)
-  const open = httpConnections({ fetch: runtimeFetch, clientVersion })
+  // The SDK loads with the first connection.
+  const open: OpenConnection = async (target, hooks) => {
+    const { httpConnections } = await import('./http/http.ts')
+    return httpConnections({ fetch: runtimeFetch, clientVersion })(target, hooks)
+  }
   return createDrivers({
     stdioRules: { policy: 'off' },
     remote: { user: unguarded ? open : refuse, app: open },

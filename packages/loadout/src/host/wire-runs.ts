@@ -33,13 +33,12 @@ import type { AppConfigStore } from '../toolkits/app-config.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { HOUR_MS } from '../util/durations.ts'
 import type { Plan } from '../workflow/definition/plan.ts'
+import { lazyWorkflows, workflowProgress } from '../workflow/lazy-workflows.ts'
 import type { PreflightLimits } from '../workflow/preflight/context.ts'
-import { type PreflightScope, preflight } from '../workflow/preflight/preflight.ts'
-import { createWorkflowWork } from '../workflow/run/execute-run.ts'
+import type { PreflightScope } from '../workflow/preflight/preflight.ts'
 import { forgetToolkits } from '../workflow/run-snapshot.ts'
 import { createRunTransports } from '../workflow/run-transports.ts'
-import { progressOf } from '../workflow/watch/node-states.ts'
-import { createWorkflows, type Workflows } from '../workflow/workflows.ts'
+import type { Workflows } from '../workflow/workflows.ts'
 import type { ServiceOptions } from './service-options.ts'
 
 export interface RunDeps extends Omit<ProgramDeps, 'executor' | 'limits'> {
@@ -92,7 +91,7 @@ export function createRuns(parts: RunDeps, options: ServiceOptions): HostRuns {
   const engine = createEmbeddedEngine({
     storage,
     presence,
-    progressOf,
+    progressOf: workflowProgress,
     works: {
       workflow: parts.workflow,
       // It has no context, nor that of somebody else whose end made room for it.
@@ -178,22 +177,24 @@ export function createHostWorkflows(
     can: { programs: executor !== undefined, agents: agent !== undefined },
   }
   const transports = createRunTransports()
-  const before = (plan: Plan, scope: PreflightScope) => preflight(look, plan, scope)
-  const work = createWorkflowWork({
-    ...parts,
-    transports,
-    executor,
-    agent,
-    runInContext: around,
-    limits: { ...executor?.limits, ...programs?.limits },
-    preflight: before,
-  })
   const engine = {
     start: (...args: Parameters<Engine['start']>) => parts.engine().start(...args),
     get: (...args: Parameters<Engine['get']>) => parts.engine().get(...args),
     settled: (...args: Parameters<Engine['settled']>) => parts.engine().settled(...args),
   }
-  const workflows = createWorkflows({ ...parts, transports, engine, preflight: before })
+  const { workflows, work } = lazyWorkflows(({ preflight, createWorkflowWork, createWorkflows }) => {
+    const before = (plan: Plan, scope: PreflightScope) => preflight(look, plan, scope)
+    const work = createWorkflowWork({
+      ...parts,
+      transports,
+      executor,
+      agent,
+      runInContext: around,
+      limits: { ...executor?.limits, ...programs?.limits },
+      preflight: before,
+    })
+    return { work, workflows: createWorkflows({ ...parts, transports, engine, preflight: before }) }
+  })
   return { work, workflows, letGo: transports.forget }
 }
 

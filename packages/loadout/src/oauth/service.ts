@@ -14,13 +14,12 @@ import type { SignInView } from '../schema/toolkit/sign-in.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { NO_LINKS, SignInLinks } from './flow/authorization-links.ts'
-import { type Clients, finishFlow, type Returned } from './flow/authorize.ts'
+import type { Clients, Returned } from './flow/authorize.ts'
 import { findFlow, readFlows, type SignInFlow, signInIdOf } from './flow/flow.ts'
-import { type ImportedTokens, sessionFromTokens } from './flow/imported-tokens.ts'
+import type { ImportedTokens } from './flow/imported-tokens.ts'
 import { oauthFetch } from './session/oauth-fetch.ts'
 import { SessionTokenSource } from './session/refresher.ts'
 import { createRequestAuth } from './session/request-auth.ts'
-import { revoke } from './session/revoke.ts'
 import { type CurrentSession, isOver, NO_ATTEMPTS, type SignInSession } from './session/session.ts'
 import type { SessionStore } from './session/session-store.ts'
 import { isClientCredentials, oauthSettings, type SignInOptions, type SignInTarget } from './target.ts'
@@ -143,6 +142,7 @@ class StoredSignIns implements OAuthService {
     if (isClientCredentials(target.settings))
       throw new HostError('invalid-input', { detail: 'This toolkit gets its tokens without a person.' })
     const clients = ((await this.#deps.store.sealed(target.owner, 'oauth.clients')) ?? {}) as Clients
+    const { sessionFromTokens } = await import('./flow/imported-tokens.ts')
     const session = await sessionFromTokens(target, tokens, clients)
     await this.#storeSession(stored, target, { userId, session })
   }
@@ -165,6 +165,7 @@ class StoredSignIns implements OAuthService {
       throw new HostError('forbidden', { detail: 'This toolkit has one session for all, which only an operator ends.' })
     const { session } = await store.current(target.owner)
     await store.write(target.owner, { session: null, ...NO_LINKS })
+    const { revoke } = await import('./session/revoke.ts')
     const revoked = session ? await revoke(target, session) : false
     await onChanged(stored.uscoId, userId)
     const { id } = stored.toolkit
@@ -210,7 +211,9 @@ class StoredSignIns implements OAuthService {
   async #exchange(target: SignInTarget, flow: SignInFlow, callback: Callback): Promise<SignInSession> {
     if (flow.serverUrl !== target.serverUrl)
       throw new HostError('sign-in-link-invalid', { detail: 'The toolkit was changed since the link was made.' })
-    return finishFlow(target, flow, readCallback(callback))
+    const returned = readCallback(callback)
+    const { finishFlow } = await import('./flow/authorize.ts')
+    return finishFlow(target, flow, returned)
   }
 
   async #targetFor(stored: StoredToolkit, userId: string): Promise<SignInTarget> {

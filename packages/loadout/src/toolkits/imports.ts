@@ -14,8 +14,7 @@ import {
 } from '../schema/records/import-report.ts'
 import type { Toolkit } from '../schema/toolkit/toolkit.ts'
 import { PORTABLE_FIELDS } from './import/quirks.ts'
-import { type ImportEntry, readImport } from './import/read-import.ts'
-import { readSource } from './import/read-source.ts'
+import type { ImportEntry } from './import/read-import.ts'
 import type { Registry, ToolkitOwner } from './registry.ts'
 
 export interface Imports {
@@ -23,6 +22,13 @@ export interface Imports {
   preview(source: unknown, owner: ToolkitOwner, options?: ImportOptions): Promise<ImportReport>
   /** Adds or updates complete entries. Incomplete or invalid entries are reported and not written. */
   apply(source: unknown, owner: ToolkitOwner, options?: ImportOptions): Promise<ImportReport>
+}
+
+/** The parsers of the formats load with the first text. */
+async function parseSource(source: unknown): Promise<unknown> {
+  if (typeof source !== 'string') return source
+  const { readSource } = await import('./import/read-source.ts')
+  return readSource(source)
 }
 
 export function createImports(registry: Registry): Imports {
@@ -33,10 +39,8 @@ export function createImports(registry: Registry): Imports {
 
   async function preview(source: unknown, owner: ToolkitOwner, options: ImportOptions = {}) {
     const { values, only } = parse(importOptions, options)
-    const { shape, entries, warnings } = readImport(
-      typeof source === 'string' ? await readSource(source) : source,
-      values,
-    )
+    const { readImport } = await import('./import/read-import.ts')
+    const { shape, entries, warnings } = readImport(await parseSource(source), values)
     const toolkits = (await ownToolkits(owner)).map(({ toolkit }) => toolkit)
     const plan = createPlan(
       owner,

@@ -1,7 +1,14 @@
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { CallClocks } from './call-timeout.ts'
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const pause = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
 it('a call clock expires without progress, continues with it and always expires at the total', async () => {
   const clocks = new CallClocks()

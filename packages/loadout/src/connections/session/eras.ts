@@ -2,7 +2,6 @@
  * Selects the protocol era of a server. 2026-07-28 has no requests from server to client, so a server that elicits that
  * way fails there and works in the older era.
  */
-import { ProtocolError } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
@@ -11,7 +10,7 @@ import type { Storage } from '../../storage/storage.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 import type { ConnectionTarget, EraVerdict, ServerInfo, ToolResult } from '../connection.ts'
 import { serverFingerprint } from '../connection-key.ts'
-import { sanitizeText } from '../errors.ts'
+import { isProtocolError, sanitizeText } from '../errors.ts'
 
 const NO_BACK_CHANNEL = /\bno back-?channel\b/i
 /** Server requests that need a back-channel. */
@@ -42,7 +41,7 @@ export function backChannelWords(outcome: ToolResult | unknown): string | undefi
 }
 
 const wordsOf = (error: Error) =>
-  HostError.is(error) && error.cause instanceof ProtocolError ? error.cause.message : error.message
+  HostError.is(error) && isProtocolError(error.cause) ? error.cause.message : error.message
 
 const textOf = ({ isError, content }: ToolResult) =>
   isError ? content.map(({ text }) => (typeof text === 'string' ? text.slice(0, 2000) : '')).join(' ') : ''
@@ -51,7 +50,7 @@ const HOW = 'Set `protocol` of the toolkit to `auto` or `legacy`.'
 
 /** Error for a server that rejects the only era that the record allows. */
 export function otherEraOnly(error: unknown, only: EraVerdict['era']): unknown {
-  const isRefusal = error instanceof ProtocolError || (HostError.is(error) && error.cause instanceof ProtocolError)
+  const isRefusal = isProtocolError(error) || (HostError.is(error) && isProtocolError(error.cause))
   if (!isRefusal && !(HostError.is(error) && error.code === 'protocol-error')) return error
   return new HostError('protocol-error', {
     detail: `The server refuses the ${only === 'legacy' ? 'older protocol' : 'protocol 2026-07-28'} (\`protocol: "${only}"\`).`,
@@ -164,8 +163,7 @@ function rememberedIn({ row }: StoredToolkit): RememberedEra | undefined {
 }
 
 const isProtocolFailure = (error: unknown) =>
-  error instanceof ProtocolError ||
-  (HostError.is(error) && (error.code === 'protocol-error' || error.cause instanceof ProtocolError))
+  isProtocolError(error) || (HostError.is(error) && (error.code === 'protocol-error' || isProtocolError(error.cause)))
 
 /** Stores an era with its record, unless the record was changed meanwhile. */
 export async function storeEra(storage: Storage, stored: StoredToolkit, era: RememberedEra | null): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import { type Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import type { ConnectionHooks, ListKind } from '../connection.ts'
-import { asHostError } from '../errors.ts'
+import { asHostError } from './sdk-errors.ts'
 import { throttle } from './throttle.ts'
 
 const KINDS = ['tools', 'resources', 'prompts'] as const satisfies readonly ListKind[]

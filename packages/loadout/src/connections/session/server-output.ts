@@ -4,7 +4,6 @@
  * characters and terminal escapes.
  */
 
-import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../schema/json.ts'
 import { redact } from '../../toolkits/secrets/redact.ts'
@@ -89,6 +88,9 @@ export interface LogHooks {
   /** Stores the entry and returns it as the caller may read it. */
   onLog?(entry: ServerLogEntry): ServerLogEntry | undefined
 }
+
+/** `LOG_LEVEL_META_KEY` of the SDK. */
+const LOG_LEVEL_META_KEY = 'io.modelcontextprotocol/logLevel'
 
 /** Modern servers log for a request only if it sets a level. */
 export const logLevelMeta = (level: LogLevel = 'info'): Readonly<Record<string, string>> => ({

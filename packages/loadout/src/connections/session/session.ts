@@ -35,13 +35,14 @@ import {
   type SkillAddress,
   type ToolResult,
 } from '../connection.ts'
-import { asHostError, isInvalidResult, protocolError } from '../errors.ts'
+import { protocolError } from '../errors.ts'
 import { withStartLimits } from '../pool/pending-handshakes.ts'
 import { CallClocks } from './call-timeout.ts'
 import { completeArgument } from './completion.ts'
 import { backChannelWords, withoutBackChannel } from './eras.ts'
 import { lenient, unwrapResult } from './lenient-transport.ts'
 import { ListChanges } from './list-changes.ts'
+import { asHostError, isInvalidResult } from './sdk-errors.ts'
 import { logLevelMeta, SessionLog } from './server-output.ts'
 import { listSkills, readSkill } from './skills.ts'
 import { throttleProgress } from './throttle.ts'

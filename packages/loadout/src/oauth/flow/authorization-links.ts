@@ -3,12 +3,11 @@
  * once and for 10 minutes, also if a newer one exists.
  */
 import { HostError } from '../../errors.ts'
-import { signInError } from '../errors.ts'
 import type { AuthAttempts } from '../session/session.ts'
 import { isWithin } from '../session/session.ts'
 import type { SessionStore } from '../session/session-store.ts'
 import { redirectUrlOf, type SignInOptions, type SignInTarget } from '../target.ts'
-import { beginFlow, type Challenge, type Clients, issuerOf } from './authorize.ts'
+import type { Challenge, Clients } from './authorize.ts'
 import { findFlow, newState, readFlows, rowMarks, type SignInFlow } from './flow.ts'
 
 /** Sign-ins for a scope that was already requested; more do not help. */
@@ -43,6 +42,7 @@ export class SignInLinks {
         action: url,
       })
     } catch (error) {
+      const { signInError } = await import('../errors.ts')
       const { message, action, code } = signInError(error)
       return new HostError(code === 'address-blocked' ? code : 'sign-in-needed', { detail: message, action })
     }
@@ -89,6 +89,7 @@ export class SignInLinks {
       const counted = countStepUps(attempts, open)
       const clients = ((await store.sealed(owner, 'oauth.clients')) ?? {}) as Clients
       const state = newState(signInId)
+      const { beginFlow, issuerOf } = await import('./authorize.ts')
       const flow = await beginFlow({ target, redirectUrl, options, challenge, clients, state, attempts: counted })
       const flows = [...open, flow].slice(-MAX_OPEN)
       const registered = target.settings.clientId === undefined ? { [issuerOf(flow.discovery)]: flow.client } : {}

@@ -1,14 +1,9 @@
 /** Token source of requests: refreshes sessions, and ends them if the user must sign in again. */
-import { computeScopeUnion, discoverOAuthServerInfo } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
-import { signInError } from '../errors.ts'
 import { MAX_STEP_UPS, type SignInLinks, tooManyStepUps } from '../flow/authorization-links.ts'
-import { type Challenge, issuerOf } from '../flow/authorize.ts'
-import { fetchClientCredentials } from '../flow/client-credentials.ts'
+import type { Challenge } from '../flow/authorize.ts'
 import { isClientCredentials, isFor, type SignInTarget } from '../target.ts'
-import { renewSession } from './refresh.ts'
 import type { Refusal, TokenSource } from './request-auth.ts'
-import { revoke } from './revoke.ts'
 import { type AuthAttempts, type CurrentSession, isOver, isWithin, NO_ATTEMPTS, type SignInSession } from './session.ts'
 import type { SessionStore } from './session-store.ts'
 
@@ -20,6 +15,8 @@ export interface TokenSourceDeps {
 }
 
 const JUST_NOW_MS = 5000
+
+const grants = () => import('./grants.ts')
 
 export class SessionTokenSource implements TokenSource {
   readonly #deps: TokenSourceDeps
@@ -57,7 +54,11 @@ export class SessionTokenSource implements TokenSource {
     if (isClientCredentials(target.settings)) return this.#renewClientCredentials(target, seen, refusal)
     const { session } = current
     if (refusal.needsMore && session)
-      throw await this.#deps.links.signInNeeded(target, widenScope(session, refusal), nextAttempts(session, refusal))
+      throw await this.#deps.links.signInNeeded(
+        target,
+        await widenScope(session, refusal),
+        nextAttempts(session, refusal),
+      )
     if (session && (await this.#isSameIssuer(target, session, refusal))) return this.#renew(target, current, false)
     // Tokens of another authorization server are useless here.
     if (session && !(await store.end(target.owner, current.generation))) {
@@ -71,6 +72,7 @@ export class SessionTokenSource implements TokenSource {
    * `isAccepted`: the server did not refuse the token, so it stays valid until it expires, even if the renewal fails.
    */
   async #renew(target: SignInTarget, seen: CurrentSession, isAccepted: boolean): Promise<CurrentSession> {
+    const { fetchClientCredentials, renewSession, revoke } = await grants()
     const renewOwn = async (session: SignInSession | undefined) =>
       session && isFor(session, target) ? renewSession(target, session, isAccepted && !isOver(session)) : undefined
     const next = await this.#deps.store.renew(target.owner, seen.generation, {
@@ -90,6 +92,7 @@ export class SessionTokenSource implements TokenSource {
       })
     const attempts = refusal.needsMore && seen.session ? nextAttempts(seen.session, refusal) : NO_ATTEMPTS
     if (attempts.stepUps > MAX_STEP_UPS) throw tooManyStepUps()
+    const { fetchClientCredentials, revoke } = await grants()
     return this.#deps.store.renew(target.owner, seen.generation, {
       renew: () => fetchClientCredentials(target, refusal, attempts),
       discard: (session) => revoke(target, session),
@@ -101,6 +104,8 @@ export class SessionTokenSource implements TokenSource {
     session: SignInSession,
     { resourceMetadataUrl }: Challenge,
   ): Promise<boolean> {
+    const { discoverOAuthServerInfo } = await import('@modelcontextprotocol/client')
+    const { issuerOf, signInError } = await grants()
     try {
       const found = await discoverOAuthServerInfo(target.serverUrl, {
         fetchFn: target.fetch,
@@ -114,7 +119,8 @@ export class SessionTokenSource implements TokenSource {
 }
 
 /** Previous scopes plus those that the server requires. */
-function widenScope(session: SignInSession, { scope, resourceMetadataUrl }: Refusal): Challenge {
+async function widenScope(session: SignInSession, { scope, resourceMetadataUrl }: Refusal): Promise<Challenge> {
+  const { computeScopeUnion } = await import('@modelcontextprotocol/client')
   return { resourceMetadataUrl, scope: computeScopeUnion(session.scope, scope) ?? scope }
 }
 

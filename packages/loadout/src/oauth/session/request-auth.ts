@@ -3,11 +3,10 @@
  * and the request is sent again. If only the user can help, the request fails with `sign-in-needed` and a link. Tokens
  * are sent to the server's origin only.
  */
-import { type DpopSession, extractWWWAuthenticateParams, type FetchLike, withDpop } from '@modelcontextprotocol/client'
+import type { DpopSession, FetchLike } from '@modelcontextprotocol/client'
 import type { RequestAuth } from '../../connections/connection.ts'
 import type { Challenge } from '../flow/authorize.ts'
 import { isRenewable, type SignInTarget } from '../target.ts'
-import { dpopOf } from './refresh.ts'
 import { type CurrentSession, isDpop, isEnding, isOver, type SignInSession } from './session.ts'
 
 export interface TokenSource {
@@ -65,7 +64,7 @@ class SignedRequests implements RequestAuth {
       let seen = await this.#session()
       let response = await this.#send(fetch, { input, init }, seen.session)
       for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
-        const refusal = readRefusal(response)
+        const refusal = await readRefusal(response)
         if (!refusal) return response
         await response.body?.cancel().catch(() => {})
         seen = await this.#tokenSource.handleRefusal(this.#target, seen, refusal)
@@ -104,7 +103,10 @@ class SignedRequests implements RequestAuth {
   ): Promise<Response> {
     if (!session) return fetch(input, init)
     const token = session.tokens.access_token
-    if (isDpop(session)) return withDpop(await this.#dpopFor(session), () => token)(fetch)(input, init)
+    if (isDpop(session)) {
+      const { withDpop } = await import('@modelcontextprotocol/client')
+      return withDpop(this.#dpopFor(session), () => token)(fetch)(input, init)
+    }
     const headers = new Headers(init.headers)
     headers.set('authorization', `Bearer ${token}`)
     return fetch(input, { ...init, headers })
@@ -112,7 +114,7 @@ class SignedRequests implements RequestAuth {
 
   /** One DPoP session per sign-in session, because it keeps the server's nonce. */
   #dpopFor(session: SignInSession): () => Promise<DpopSession | undefined> {
-    const key = this.#keys.get(session) ?? dpopOf(session)
+    const key = this.#keys.get(session) ?? import('./refresh.ts').then(({ dpopOf }) => dpopOf(session))
     this.#keys.set(session, key)
     return () => key
   }
@@ -120,8 +122,9 @@ class SignedRequests implements RequestAuth {
 
 const NO_HEADERS: readonly string[] = []
 
-function readRefusal(response: Response): Refusal | undefined {
+async function readRefusal(response: Response): Promise<Refusal | undefined> {
   if (response.status !== 401 && response.status !== 403) return undefined
+  const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
   const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(response)
   if (response.status === 401) return { resourceMetadataUrl, scope, needsMore: false }
   return error === 'insufficient_scope' ? { resourceMetadataUrl, scope, needsMore: true } : undefined

@@ -49,7 +49,7 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
 /** Progress of all maps, if there are any. */
 export async function progressOf(row: RunRow, steps: readonly StepRow[]): Promise<Pick<RunView, 'progress'>> {
   const { definition } = row.inputJson as unknown as RunSnapshot
-  if (row.kind !== 'workflow' || !definition?.nodes.some(({ type }) => type === 'map')) return {}
+  if (!definition?.nodes.some(({ type }) => type === 'map')) return {}
   const states = await nodeStates(row, steps)
   const maps = states.flatMap(({ node, done, total }) =>
     done === undefined || total === undefined ? [] : [[node, { done, total }] as const],
