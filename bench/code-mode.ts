@@ -185,8 +185,8 @@ function write(tables: readonly string[][][], machine: string): void {
   ].join('\n\n')
   const text = readFileSync(file, 'utf8')
   const [from, to] = [text.indexOf(MARKS[0]), text.indexOf(MARKS[1])]
-  const kept = from < 0 ? [`${text.trimEnd()}\n\n`, '\n'] : [text.slice(0, from), text.slice(to + MARKS[1].length)]
-  writeFileSync(file, kept.join(section))
+  const parts = from < 0 ? [`${text.trimEnd()}\n\n`, '\n'] : [text.slice(0, from), text.slice(to + MARKS[1].length)]
+  writeFileSync(file, parts.join(section))
 }
 
 const tables = [await costs(), await accuracy()]

@@ -105,8 +105,8 @@ async function size(): Promise<void> {
   let asked = 0
   for (const until of [100, 1000, 5000, USERS]) {
     for (; asked < until; asked++) await many.thread({ userId: users[asked] as string, threadId: 't' }).loadout()
-    const kept = heap() - base
-    rows.push([String(until), (kept / 1e6).toFixed(1), (kept / 1000 / until).toFixed(1)])
+    const retained = heap() - base
+    rows.push([String(until), (retained / 1e6).toFixed(1), (retained / 1000 / until).toFixed(1)])
   }
   printTable(rows)
   await many.close()

@@ -10,12 +10,12 @@ import { markdown, writeSection } from './section.ts'
 const RECORDS = 200
 const thread = { userId: 'ann', threadId: 'bench' }
 const text = { type: 'string' }
-interface Told {
+interface Report {
   description: string
   output: object
   execute(input: { id: string }): unknown
 }
-const tool = (name: string, { description, output, execute }: Told) => ({
+const tool = (name: string, { description, output, execute }: Report) => ({
   name,
   description,
   annotations: { readOnlyHint: true },
@@ -82,8 +82,8 @@ for (const { id, total, customer } of open.slice(0, 5))
 const offered = await host.thread(thread).select({ prompt: 'the five largest open orders', programs: 'only' })
 const outcome = await offered.call({ name: 'run_code', arguments: { program: PROGRAM } })
 if (!('content' in outcome) || outcome.status !== 'ok') throw new Error(JSON.stringify(outcome))
-const given = JSON.parse((outcome.content[0] as { text: string }).text)
-if (JSON.stringify(given) !== JSON.stringify(five)) throw new Error('The program found something else.')
+const report = JSON.parse((outcome.content[0] as { text: string }).text)
+if (JSON.stringify(report) !== JSON.stringify(five)) throw new Error('The program found something else.')
 
 const direct = { definitions: plain.tokens.after, rest: cost(answers) }
 const program = {

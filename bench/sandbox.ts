@@ -1,7 +1,7 @@
 /** The time that a sandbox adds to the start of a stdio server: the median of so many starts. */
 import type { Drivers } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
-import { openInside, sandboxed } from '../packages/loadout/test/fixtures/inside.ts'
+import { openSandboxed, sandboxed } from '../packages/loadout/test/fixtures/sandboxed-server.ts'
 
 const STARTS = 15
 
@@ -9,7 +9,7 @@ async function startMs(open: Drivers, record: object = {}): Promise<number> {
   const times: number[] = []
   for (let run = 0; run < STARTS; run++) {
     const from = performance.now()
-    const { connection } = await openInside(open, { command: process.execPath, ...record })
+    const { connection } = await openSandboxed(open, { command: process.execPath, ...record })
     times.push(performance.now() - from)
     await connection.close()
   }

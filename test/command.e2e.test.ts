@@ -8,7 +8,7 @@ import { copyPrepared } from './prepare-pglite.ts'
 import { type Program, start } from './run-process.ts'
 import { post, serve } from './serve-process.ts'
 
-const FAST = fileURLToPath(new URL('../packages/loadout/test/fixtures/fast.ts', import.meta.url))
+const FAST = fileURLToPath(new URL('../packages/loadout/test/fixtures/fastmcp-servers.ts', import.meta.url))
 const CLI = 'apps/cli/src/main.ts'
 const TOOLKITS = [{ id: 'files' }, { id: 'kit' }, { id: 'studio' }]
 let folder: string
@@ -46,8 +46,8 @@ describe('the loadout command', () => {
     await post(url, JSON.stringify({ name: 'Files', command: '/nowhere/server', env: { TOKEN: 'planted-secret' } }))
     expect(JSON.parse((await loadout('status', ...flags)).out)).toEqual({ dataDir, running: true, url, toolkits: 1 })
     expect((await loadout('toolkits', '--data-dir', dataDir)).out).toMatch(/^files\s+Files\s+user\s+stdio\s+error/)
-    const held = await loadout('keys', 'add', ...flags)
-    expect([held.code, JSON.parse(held.err).code]).toEqual([1, 'conflict'])
+    const added = await loadout('keys', 'add', ...flags)
+    expect([added.code, JSON.parse(added.err).code]).toEqual([1, 'conflict'])
   })
 
   it('imports a config, reports missing values and exports it with placeholders', async () => {

@@ -1,4 +1,4 @@
-/** Servers on loopback for tests of what leaves: plain, TLS with a made-up authority, and names that exist only here. */
+/** Loopback servers for outbound tests: plain HTTP, TLS with a test authority, and names that resolve only here. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** A host with two real servers whose tools wait, and a file that a model is asked about. */
+/** A host with two real servers whose tools wait, and a file for the model. */
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** How the server of `oauth-server.ts` behaves, where a test wants it otherwise. */
+/** Options for the behavior of `oauth-server.ts`. */
 export interface OAuthRules {
   /** How long an access token lives. */
   expiresIn: number | undefined

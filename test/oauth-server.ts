@@ -161,14 +161,14 @@ export class OAuthServer {
     }
     this.counts.exchanged++
     const code = params.get('code') ?? ''
-    const kept = this.#codes.get(code)
+    const issued = this.#codes.get(code)
     this.#codes.delete(code)
     const proof = createHash('sha256')
       .update(params.get('code_verifier') ?? '')
       .digest('base64url')
-    if (!kept || kept.challenge !== proof || kept.redirectUri !== params.get('redirect_uri'))
+    if (!issued || issued.challenge !== proof || issued.redirectUri !== params.get('redirect_uri'))
       return send(response, 400, { error: 'invalid_grant' })
-    this.#give(response, kept.token, this.rules.refresh)
+    this.#give(response, issued.token, this.rules.refresh)
   }
 
   async #renew(response: ServerResponse, token: string): Promise<void> {
@@ -176,18 +176,18 @@ export class OAuthServer {
     if (refreshMs > 0) await new Promise((resolve) => setTimeout(resolve, refreshMs))
     this.counts.refreshed++
     if (refreshError) return send(response, refreshError.status, { error: refreshError.error })
-    const kept = this.#refresh.get(token)
+    const issued = this.#refresh.get(token)
     if (this.#used.has(token)) {
       // A token that is shown twice was stolen: nobody of its family is believed any more.
       this.counts.reused++
       this.forget()
     }
-    if (!kept) return send(response, 400, { error: 'invalid_grant', error_description: '<script>alert(1)</script>' })
+    if (!issued) return send(response, 400, { error: 'invalid_grant', error_description: '<script>alert(1)</script>' })
     this.#refresh.delete(token)
     this.#used.add(token)
     const { answerMs } = this.rules
     if (answerMs > 0) await new Promise((resolve) => setTimeout(resolve, answerMs))
-    this.#give(response, kept, true)
+    this.#give(response, issued, true)
   }
 
   #give(response: ServerResponse, token: Omit<Token, 'expiresAt'>, withRefresh: boolean): void {

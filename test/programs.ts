@@ -13,7 +13,7 @@ import { ROOT } from './program-path.ts'
 const LIBRARY_PROGRAMS = [
   'audited-host',
   'fault-stdio',
-  'host-by-lines',
+  'remote-host-process',
   'host-process',
   'large-results',
   'large-server',

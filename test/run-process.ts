@@ -29,30 +29,30 @@ export function startSource(args: string[], env: Record<string, string> = {}): P
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const said = { out: '', err: '' }
+  const output = { out: '', err: '' }
   child.stdout.on('data', (data) => {
-    said.out += data
+    output.out += data
   })
   child.stderr.on('data', (data) => {
-    said.err += data
+    output.err += data
   })
   const ended = once(child, 'close').then(([code, signal]) => (code as number | null) ?? (signal as string))
 
   async function says(pattern: RegExp, withinMs = 60_000): Promise<RegExpExecArray> {
     const deadline = AbortSignal.timeout(withinMs)
     for (;;) {
-      const match = pattern.exec(said.out)
+      const match = pattern.exec(output.out)
       if (match) return match
       if (child.exitCode !== null || deadline.aborted)
-        throw new Error(`It did not say ${pattern}: ${said.out} ${said.err}`)
+        throw new Error(`It did not say ${pattern}: ${output.out} ${output.err}`)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
 
   return {
     child,
-    stdout: () => said.out,
-    stderr: () => said.err,
+    stdout: () => output.out,
+    stderr: () => output.err,
     says,
     ended,
     end(signal = 'SIGTERM') {

@@ -10,7 +10,7 @@ import {
   type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { type ScenarioState, scenarioServer, tellInSession } from './scenario-server.ts'
+import { notifySession, type ScenarioState, scenarioServer } from './scenario-server.ts'
 
 export type Kind = 'legacy' | 'modern' | 'sse'
 
@@ -56,7 +56,7 @@ export async function startScenarioHttp(
   const state: ScenarioState = {
     note: (what) => void notes.push(what),
     grown: 0,
-    tellChanged: tellInSession,
+    tellChanged: notifySession,
     ...(pages ? { pages } : {}),
   }
   const listener = { legacy: withSessions, modern: eachAlone, sse: overSse }[kind](state)

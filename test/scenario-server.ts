@@ -141,7 +141,7 @@ function addGrown(server: McpServer, name: string): void {
 }
 
 /** Where one instance serves a whole session: it tells of its new tool itself. */
-export const tellInSession: ScenarioState['tellChanged'] = (server, { name, times }) => {
+export const notifySession: ScenarioState['tellChanged'] = (server, { name, times }) => {
   addGrown(server, name)
   for (let i = 1; i < times; i++) server.sendToolListChanged()
 }

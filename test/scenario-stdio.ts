@@ -6,14 +6,14 @@ import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { type ScenarioState, scenarioServer, tellInSession } from './scenario-server.ts'
+import { notifySession, type ScenarioState, scenarioServer } from './scenario-server.ts'
 
 const [era = '', log = '', pages] = process.argv.slice(2)
 const append = (line: object) => appendFileSync(log, `${JSON.stringify(line)}\n`)
 const state: ScenarioState = {
   note: (note) => append({ note }),
   grown: 0,
-  tellChanged: tellInSession,
+  tellChanged: notifySession,
   ...(pages === undefined ? {} : { pages: JSON.parse(pages) }),
 }
 

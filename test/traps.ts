@@ -1,4 +1,4 @@
-/** Files and the environment of this process throw from here on, reads and writes, and it is noted who touched them. */
+/** Makes every file and environment access of this process throw, and records the caller. */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
@@ -37,7 +37,7 @@ export interface Traps {
   lift(): void
 }
 
-export function layTraps(): Traps {
+export function setTraps(): Traps {
   const touched: string[] = []
   const trap = (name: string) => () => {
     touched.push(name)

@@ -52,12 +52,12 @@ async function heap(): Promise<number> {
 
 const opener = OPENERS[contender]?.()
 if (!opener || !globalThis.gc) throw new Error('Unknown contender, or no --expose-gc.')
-const kept: unknown[] = []
+const retained: unknown[] = []
 const perConnection = (bytes: number) => Math.round(bytes / Number(count))
 // The first few pay for what all share: code, caches, pools.
-for (let index = 0; index < 10; index++) kept.push(await opener.open(index))
+for (let index = 0; index < 10; index++) retained.push(await opener.open(index))
 const before = await heap()
-for (let index = 0; index < Number(count); index++) kept.push(await opener.open(1000 + index))
+for (let index = 0; index < Number(count); index++) retained.push(await opener.open(1000 + index))
 const after = await heap()
 if (!opener.closeAll) console.log(perConnection(after - before))
 else {
@@ -65,4 +65,4 @@ else {
   await opener.closeAll()
   console.log(perConnection(after - (await heap())))
 }
-process.exit(kept.length > 0 ? 0 : 1)
+process.exit(retained.length > 0 ? 0 : 1)

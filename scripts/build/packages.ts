@@ -125,8 +125,8 @@ function dropUnusedImports(dist: string): void {
   for (const name of readdirSync(dist).filter((file) => file.endsWith('.d.ts'))) {
     const path = join(dist, name)
     const text = readFileSync(path, 'utf8')
-    const kept = text.replaceAll(/^import ["'](?!\.)[^"']+["'];?\n/gm, '')
-    if (kept !== text) writeFileSync(path, kept)
+    const code = text.replaceAll(/^import ["'](?!\.)[^"']+["'];?\n/gm, '')
+    if (code !== text) writeFileSync(path, code)
   }
 }
 

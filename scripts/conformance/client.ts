@@ -142,9 +142,9 @@ async function skills(): Promise<void> {
 
 /** Every tool with what the suite wants it to be called with. */
 async function callAll(tools: Tool[]): Promise<void> {
-  const given = (context.toolCalls ?? []) as Array<{ name: string; arguments?: Record<string, unknown> }>
-  if (given.length > 0) {
-    for (const one of given) await call(one.name, one.arguments ?? {})
+  const calls = (context.toolCalls ?? []) as Array<{ name: string; arguments?: Record<string, unknown> }>
+  if (calls.length > 0) {
+    for (const one of calls) await call(one.name, one.arguments ?? {})
     return
   }
   const focal = tools.find(({ name }) => name === 'json_schema_2020_12_tool')

@@ -48,8 +48,8 @@ async function throughLoadout({ command, args, env, calls }: Installed): Promise
   const manifests = await host.catalog.introspect(stored, 'prove')
   const { setAside } = await host.views.one('prove', 'kit')
   const answers: string[] = []
-  for (const { tool, arguments: given } of calls) {
-    const call = { userId: 'prove', toolkit: 'kit', tool, arguments: given, caller: { type: 'direct' as const } }
+  for (const { tool, arguments: args } of calls) {
+    const call = { userId: 'prove', toolkit: 'kit', tool, arguments: args, caller: { type: 'direct' as const } }
     const outcome = await host.calls.start(call as Parameters<typeof host.calls.start>[0]).outcome
     answers.push('content' in outcome ? textOf(outcome.content) : `${outcome.status}: ${outcome.error.message}`)
   }
@@ -72,8 +72,8 @@ async function throughClient({ command, args, env, calls }: Installed): Promise<
       if (cursor === undefined) break
     }
     const answers: string[] = []
-    for (const { tool, arguments: given } of calls) {
-      const result = await client.callTool({ name: tool, arguments: given })
+    for (const { tool, arguments: args } of calls) {
+      const result = await client.callTool({ name: tool, arguments: args })
       answers.push(textOf(result.content as object[]))
     }
     return { tools, answers, era: client.getNegotiatedProtocolVersion(), warnings: [] }

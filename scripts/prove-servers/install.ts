@@ -26,13 +26,13 @@ export async function install(server: GalleryServer, folder: string): Promise<In
   const started = await start(server, work)
   if (typeof started === 'string') return started
   const values = { folder: work }
-  const given = { ...values, ...mapped(server.prove?.values ?? {}, values) }
+  const allValues = { ...values, ...mapped(server.prove?.values ?? {}, values) }
   const secrets = (server.env ?? []).map(({ name }) => [name, 'prove-0123456789abcdef'] as const)
   return {
     command: started.command,
-    args: [...started.args, ...(server.args ?? []).map((arg) => filled(arg, given))],
-    env: { ...Object.fromEntries(secrets), ...mapped(server.prove?.env ?? {}, given) },
-    calls: (server.prove?.calls ?? []).map((call) => JSON.parse(filled(JSON.stringify(call), given))),
+    args: [...started.args, ...(server.args ?? []).map((arg) => filled(arg, allValues))],
+    env: { ...Object.fromEntries(secrets), ...mapped(server.prove?.env ?? {}, allValues) },
+    calls: (server.prove?.calls ?? []).map((call) => JSON.parse(filled(JSON.stringify(call), allValues))),
   }
 }
 

@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({ options: { folder: { type: 'string' 
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'loadout-servers-'))
 const chosen = readGallery().filter(({ id }) => positionals.length === 0 || positionals.includes(id))
 const rows: Row[] = []
-for (const server of chosen) rows.push(told(await prove(server)))
+for (const server of chosen) rows.push(printed(await prove(server)))
 if (values.folder === undefined) rmSync(folder, { recursive: true, force: true })
 const green = rows.filter((row) => row.server.package.type === 'npm' && isGreen(row)).length
 console.log(`${green} npm servers are green.`)
@@ -51,7 +51,7 @@ function reasonOf(error: unknown): string {
   return words.replaceAll(/\s+/g, ' ').trim().slice(0, 160)
 }
 
-function told(row: Row): Row {
+function printed(row: Row): Row {
   const { server, skipped, compared } = row
   console.log(
     `${isGreen(row) ? 'ok  ' : '    '} ${server.id}: ${skipped ?? (compared?.differences.join('; ') || 'the same')}`,

@@ -223,10 +223,10 @@ describe('an app with the installed packages', () => {
     const { notesUrl, env, url, done, close } = await apiOf(port)
     // The embedded migrations create the tables.
     const database = await createEmptyDatabase(inject('postgresUrl'))
-    const kept = { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('base64') }
+    const secrets = { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('base64') }
     const server = await start([next, 'start', '-p', String(port)], {
       path: 'nextjs',
-      env: { ...env, ...kept, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+      env: { ...env, ...secrets, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
       says: /Ready/,
     })
     const cookie = `user=ann.${createHmac('sha256', env.SESSION_SECRET).update('ann').digest('hex')}`

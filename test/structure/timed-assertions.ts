@@ -46,7 +46,7 @@ const ORDER = /^(toBe(Less|Greater)Than(OrEqual)?|toBeCloseTo)$/
 const COMPARES = new Set(['<', '>', '<=', '>='])
 const DURATION = /([a-z\d]Ms|Millis|Lag|Elapsed|Duration)$|^(ms|elapsed|took|lag|duration|rss)$/
 /** What was asked for, or what the code itself reports that it used up, is no measurement of a test. */
-const GIVEN = /^(limit|timeout|max|most|every|within)Ms$|(Limit|Timeout)Ms$/
+const CONFIGURED = /^(limit|timeout|max|most|every|within)Ms$|(Limit|Timeout)Ms$/
 const CHECKS = new Set(['expect', 'check', 'assert', 'ok', 'same', 'equal'])
 const COLLECTS = new Set(['push', 'unshift', 'add', 'set'])
 /** Calls whose result is a time where an argument is one; others make data of it. */
@@ -54,7 +54,7 @@ const ARITHMETIC = /^(Math\.\w+|Number|BigInt|String)$/
 const COUNTS = new Set(['length', 'size'])
 const OPENS_SCOPE = /^(Program|BlockStatement|Function|ArrowFunction|For)/
 
-const isDuration = (name: string) => DURATION.test(name) && !GIVEN.test(name)
+const isDuration = (name: string) => DURATION.test(name) && !CONFIGURED.test(name)
 const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === 'string'
 const isFunction = ({ type }: Node) => /^(Function|ArrowFunction)/.test(type)
 const as = (value: unknown) => value as Node
@@ -195,9 +195,9 @@ class Reader {
     }
     if (node.type === 'CallExpression' || node.type === 'NewExpression') {
       const called = nameOf(node.callee)
-      const given = list(node.arguments)
-      if (CLOCKS.has(called) || (called === 'Date' && given.length === 0)) return true
-      if (ARITHMETIC.test(called) || called === 'Date') return given.some((argument) => this.#isTimed(argument))
+      const args = list(node.arguments)
+      if (CLOCKS.has(called) || (called === 'Date' && args.length === 0)) return true
+      if (ARITHMETIC.test(called) || called === 'Date') return args.some((argument) => this.#isTimed(argument))
       return this.#isTimed(as(node.callee))
     }
     if (node.type === 'ObjectExpression' || /Literal$/.test(node.type)) return false
@@ -222,10 +222,10 @@ class Reader {
     if (node.type === 'IfStatement') return this.#isVerdict(as(node.test)) && this.#throws(as(node.consequent))
     if (node.type !== 'CallExpression') return false
     const callee = as(node.callee)
-    const given = list(node.arguments)
-    if (CHECKS.has(nameOf(callee).split('.')[0] as string)) return given.some((argument) => this.#isVerdict(argument))
+    const args = list(node.arguments)
+    if (CHECKS.has(nameOf(callee).split('.')[0] as string)) return args.some((argument) => this.#isVerdict(argument))
     if (callee.type !== 'MemberExpression' || !ORDER.test(nameOf(callee.property))) return false
-    return [...given, ...this.#subjects(as(callee.object))].some((value) => this.#isTimed(value))
+    return [...args, ...this.#subjects(as(callee.object))].some((value) => this.#isTimed(value))
   }
 
   /** What is given to the `expect` at the root of a chain. */

@@ -51,7 +51,7 @@ describe('the activity page', () => {
     })
     const live = page.getByRole('switch', { name: 'Show new lines as they come' })
     await Promise.all([page.waitForResponse(/\/api\/audit(?!.*callId=)/), live.click()])
-    const told = page.evaluate(
+    const notified = page.evaluate(
       () =>
         new Promise((resolve) => {
           new EventSource('/api/events').addEventListener('stored-changed', ({ data }) => {
@@ -61,7 +61,7 @@ describe('the activity page', () => {
     )
     const before = asked.length
     expect(await echo('unseen')).toBe(200)
-    expect(await told).toBe(true)
+    expect(await notified).toBe(true)
     expect(await rows().filter({ hasText: 'everything.echo' }).count()).toBe(1)
     expect(asked).toHaveLength(before)
     await live.click()

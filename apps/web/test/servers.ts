@@ -47,7 +47,7 @@ else {
 }
 `
 
-export interface Said {
+export interface ServerFixture {
   tools?: ToolFixture[]
   resources?: object[]
   prompts?: object[]
@@ -64,21 +64,21 @@ export interface FixtureServer extends AsyncDisposable {
   args: string[]
   /** The same as a person would write it. */
   short: { command: string; args: string[]; cwd: string }
-  say(said: Said): Promise<void>
+  say(said: ServerFixture): Promise<void>
   /** Whether the last process that was started is there. */
   isRunning(): Promise<boolean>
 }
 
-export async function fixtureServer(said: Said): Promise<FixtureServer> {
+export async function fixtureServer(fixture: ServerFixture): Promise<FixtureServer> {
   const folder = await mkdtemp(join(tmpdir(), 'loadout-fixture-'))
   const [script, file] = [join(folder, 'server.mjs'), join(folder, 'said.json')]
-  const say = ({ tools = [], ...rest }: Said) =>
+  const say = ({ tools = [], ...rest }: ServerFixture) =>
     writeFile(
       file,
       JSON.stringify({ ...rest, tools: tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool })) }),
     )
   await writeFile(script, SOURCE)
-  await say(said)
+  await say(fixture)
   return {
     command: process.execPath,
     args: [script, file],

@@ -5,7 +5,7 @@ import { type OpenApp, openApp } from './open-app.ts'
 const SECRET = 'planted-secret-5f2c'
 const LATER_SECRET = 'planted-secret-91ab'
 // A finger stays on a key for a moment; a radio group looks at the key while it is down.
-const HELD = { delay: 60 }
+const PRESS = { delay: 60 }
 
 describe('the servers page', () => {
   let app: OpenApp
@@ -174,9 +174,9 @@ describe('the servers page', () => {
     await dialog().waitFor()
     await page.keyboard.type('By keyboard')
     await page.keyboard.press('Shift+Tab')
-    await page.keyboard.press('ArrowLeft', HELD)
+    await page.keyboard.press('ArrowLeft', PRESS)
     await dialog().getByRole('radio', { name: /^URL/, checked: true }).waitFor()
-    await page.keyboard.press('ArrowRight', HELD)
+    await page.keyboard.press('ArrowRight', PRESS)
     await dialog()
       .getByRole('radio', { name: /^Command/, checked: true })
       .waitFor()

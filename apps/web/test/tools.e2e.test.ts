@@ -7,7 +7,7 @@ import { type OpenApp, openApp } from './open-app.ts'
 import { fill } from './screens/tools.ts'
 import { fixtureServer } from './servers.ts'
 
-const FAST = fileURLToPath(new URL('../../../packages/loadout/test/fixtures/fast.ts', import.meta.url))
+const FAST = fileURLToPath(new URL('../../../packages/loadout/test/fixtures/fastmcp-servers.ts', import.meta.url))
 const MANY = 1900
 const ICON = '<svg xmlns="http://www.w3.org/2000/svg" width="17" height="17"><circle cx="8" cy="8" r="8"/></svg>'
 
@@ -253,8 +253,11 @@ describe('the tools page', () => {
     const title = page.getByRole('textbox', { name: 'title', exact: true })
     await page.locator('[aria-invalid=true]').first().waitFor()
     const ids = ((await title.getAttribute('aria-describedby')) ?? '').split(' ')
-    const told = await page.evaluate((all) => all.map((id) => document.getElementById(id)?.textContent).join(' '), ids)
-    expect(told).toMatch(/at least 2 characters.*What it is called/)
+    const description = await page.evaluate(
+      (all) => all.map((id) => document.getElementById(id)?.textContent).join(' '),
+      ids,
+    )
+    expect(description).toMatch(/at least 2 characters.*What it is called/)
     await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-invalid'))).toBe('true')
     await page.getByRole('tab', { name: 'JSON' }).click()
     await page.locator('.cm-lintRange-error', { hasText: '"x"' }).waitFor()

@@ -15,6 +15,6 @@ function open() {
   return createApp({ host, models, authenticate: userOf, basePath: '/tools' })
 }
 // Hot reload evaluates this module again; the host and its connections stay.
-const kept = globalThis as { loadout?: App }
-kept.loadout ??= open()
-export const loadout = kept.loadout
+const cache = globalThis as { loadout?: App }
+cache.loadout ??= open()
+export const loadout = cache.loadout

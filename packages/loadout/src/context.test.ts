@@ -70,14 +70,14 @@ describe('the execution context', () => {
   })
 
   it('rejects invalid input by field', () => {
-    for (const given of [
+    for (const input of [
       undefined,
       null,
       {},
       { principal: null },
       { ...source('ann'), toolkits: { 'My Server': { nonsense: 'x' } } },
     ])
-      expect(() => createExecutionContext(given as never)).toThrow(
+      expect(() => createExecutionContext(input as never)).toThrow(
         expect.objectContaining({ code: 'invalid-input', message: expect.stringMatching(/\w+: \w/) }),
       )
     expect(createExecutionContext({ ...source('ann'), toolkits: null as never }).toolkits).toEqual({})

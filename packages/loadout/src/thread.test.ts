@@ -62,10 +62,10 @@ describe('the loadout of a thread', () => {
 
   it('follows activate, deactivate, use and reset, and emits events for changed tools', async () => {
     const thread = host.thread(ann)
-    const told: string[] = []
+    const reported: string[] = []
     host.events.on((event) => {
       const isTool = event.type === 'tool-loaded' || event.type === 'tool-unloaded'
-      if (isTool && event.threadId === 'jobs') told.push(`${event.type} ${event.ref}`)
+      if (isTool && event.threadId === 'jobs') reported.push(`${event.type} ${event.ref}`)
     })
     await thread.deactivate('github.delete_repo')
     expect(await refs()).not.toContain('github.delete_repo')
@@ -80,12 +80,12 @@ describe('the loadout of a thread', () => {
     ])
     await thread.reset()
     expect(await refs()).toContain('github.delete_repo')
-    expect(told.slice(0, 3)).toEqual([
+    expect(reported.slice(0, 3)).toEqual([
       'tool-unloaded github.delete_repo',
       'tool-unloaded github.list_issues',
       'tool-unloaded github.create_issue',
     ])
-    expect(told).toContain('tool-loaded github.delete_repo')
+    expect(reported).toContain('tool-loaded github.delete_repo')
   })
 
   it('rejects activation of an unknown tool and lists the known ones', async () => {
@@ -189,10 +189,10 @@ describe('the loadout of a thread', () => {
     const first = ask()
     await asking.approvals.answer('ann', (await first.pending).id, { decision: 'allow', remember: 'thread' })
     await first.outcome
-    const told: string[] = []
-    asking.events.on((event) => void told.push(event.type))
+    const reported: string[] = []
+    asking.events.on((event) => void reported.push(event.type))
     await asking.threads.delete('ann', 'jobs')
-    expect(told).toEqual(['grant-revoked', 'policy-changed', 'thread-changed'])
+    expect(reported).toEqual(['grant-revoked', 'policy-changed', 'thread-changed'])
     await asking.threads.create('ann', { id: 'jobs' })
     expect(await asking.grants.list('ann')).toEqual([])
     expect([await asking.rules.list(ann), await asking.rules.list({ userId: 'ann' })]).toMatchObject([[], [{}]])

@@ -231,16 +231,17 @@ describe('a stage of the app', () => {
 
 describe('call hooks', () => {
   it('run before an allowed call and after every call', async () => {
-    const told: string[] = []
+    const reported: string[] = []
     const ann = open({ policy: { rules: allowAll, decide: large } })
     const remove = host.onCall({
-      before: ({ ref, arguments: args }) => void told.push(`before ${ref} ${JSON.stringify(args)}`),
-      after: ({ userId, toolkit, tool }, { status }) => void told.push(`after ${userId} ${toolkit}.${tool} ${status}`),
+      before: ({ ref, arguments: args }) => void reported.push(`before ${ref} ${JSON.stringify(args)}`),
+      after: ({ userId, toolkit, tool }, { status }) =>
+        void reported.push(`after ${userId} ${toolkit}.${tool} ${status}`),
     })
     await ann.call('app.refund', { amount: 5 })
     await ann.call('app.refund', { amount: 500 })
     await ann.call('app.nothing', {})
-    expect(told).toEqual([
+    expect(reported).toEqual([
       'before app.refund {"amount":5}',
       'after ann app.refund ok',
       'after ann app.refund denied',
@@ -248,7 +249,7 @@ describe('call hooks', () => {
     ])
     remove()
     await ann.call('app.refund', { amount: 5 })
-    expect(told).toHaveLength(4)
+    expect(reported).toHaveLength(4)
   })
 
   it('end a call by an error before it, and cannot change its outcome after it', async () => {

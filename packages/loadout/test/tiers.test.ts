@@ -102,9 +102,9 @@ describe('a removed toolkit', () => {
       ann,
     )
     expect(await refs('ann')).toEqual(['slow.echo'])
-    const told: string[] = []
+    const reported: string[] = []
     host.events.on((event) => {
-      if (event.type === 'toolkit-removed' || event.type === 'tool-unloaded') told.push(event.type)
+      if (event.type === 'toolkit-removed' || event.type === 'tool-unloaded') reported.push(event.type)
     })
     const call = thread('ann').call({ name: 'slow.echo', arguments: { text: 'still here' } })
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -112,7 +112,7 @@ describe('a removed toolkit', () => {
     await host.toolkits.remove('slow', ann)
     expect(await refs('ann')).toEqual([])
     expect(await host.credentials.open({ userId: 'ann', toolkit: stored.uscoId })).toEqual({})
-    expect(told).toEqual(['toolkit-removed', 'tool-unloaded'])
+    expect(reported).toEqual(['toolkit-removed', 'tool-unloaded'])
     expect(await call).toMatchObject({ status: 'ok', content: [{ text: expect.stringContaining('still here') }] })
     await expect.poll(() => isAlive(pid)).toBe(false)
     expect(host.connections.status()).toEqual([])
@@ -156,8 +156,8 @@ describe('the error output of an operator server', () => {
   it('is visible to the operator and never to users in calls, events, setups or views', async () => {
     const words = 'cannot reach postgres://10.1.2.3/prod'
     const args = ['-e', `console.error('${words}'); process.exit(3)`]
-    const told: unknown[] = []
-    host.events.on((event) => told.push(event))
+    const reported: unknown[] = []
+    host.events.on((event) => reported.push(event))
     const { stored } = await host.toolkits.register({ name: 'corp', command: node, args }, { tier: 'app' })
     const call = { userId: 'ann', toolkit: 'corp', tool: 'x', arguments: {}, caller: { type: 'direct' as const } }
     const outcome = await host.calls.start(call).outcome
@@ -166,7 +166,9 @@ describe('the error output of an operator server', () => {
     const message = 'error' in outcome ? outcome.error.message : ''
     expect(message).toBe('The server of "corp" failed; its operator can see why.')
     expect(run.failedToolkits).toMatchObject([{ id: 'corp', code: 'server-crashed' }])
-    expect(JSON.stringify([message, run.failedToolkits, told, await host.views.list('ann')])).not.toContain('10.1.2.3')
+    expect(JSON.stringify([message, run.failedToolkits, reported, await host.views.list('ann')])).not.toContain(
+      '10.1.2.3',
+    )
     const [now = stored] = await host.toolkits.app()
     expect(JSON.stringify(await host.views.asOperator(now))).toContain('10.1.2.3')
   })

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'
 import { OIDC_CASES } from '../../test/support/oidc-cases.ts'
-import { signInWorld } from '../../test/support/sign-in-world.ts'
+import { signInServers } from '../../test/support/sign-in-servers.ts'
 
 let provider: OidcServer
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -24,7 +24,7 @@ for (const [name, { signUp = false, byPassword = true, trustEmail = false, limit
     const { issuer, clientId, clientSecret } = provider
     const oidc = { issuer, clientId, clientSecret, name: 'Work', trustEmail }
     const open = () => postgres({ url: database.url })
-    const world = await signInWorld([open(), open()], { oidc, signUp, byPassword, limits })
+    const world = await signInServers([open(), open()], { oidc, signUp, byPassword, limits })
     await run({ world, provider })
     await world.close()
   })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { listen } from '../../../../test/loopback.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'
 import { OIDC_CASES, through } from '../../test/support/oidc-cases.ts'
-import { signInWorld } from '../../test/support/sign-in-world.ts'
+import { signInServers } from '../../test/support/sign-in-servers.ts'
 import { isLocalPath } from './input-limits.ts'
 
 let provider: OidcServer
@@ -21,7 +21,7 @@ for (const [name, { signUp = false, byPassword = true, trustEmail = false, limit
     const storage = memory()
     const { issuer, clientId, clientSecret } = provider
     const oidc = { issuer, clientId, clientSecret, name: 'Work', trustEmail }
-    const world = await signInWorld([storage, storage], { oidc, signUp, byPassword, limits })
+    const world = await signInServers([storage, storage], { oidc, signUp, byPassword, limits })
     await run({ world, provider })
     expect(provider.refusals).toEqual([])
     await world.close()
@@ -41,7 +41,7 @@ it("OIDC sends every provider request through the operator's proxy", async () =>
   const oidc = { issuer, clientId, clientSecret, name: 'Work', trustEmail: false }
   const storage = memory()
   const reach = { proxy: { url: `http://127.0.0.1:${proxy.port}` } }
-  const world = await signInWorld([storage, storage], { oidc, signUp: true, reach })
+  const world = await signInServers([storage, storage], { oidc, signUp: true, reach })
   provider.rules.claims = { sub: 'ann', email: 'ann@example.com', email_verified: true, name: 'Ann' }
   expect(await through({ world, provider }, world.browser())).toBe('/tools?q=x')
   const paths = requests.map((line) => line.replace(issuer, ''))

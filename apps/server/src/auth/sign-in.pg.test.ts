@@ -9,18 +9,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { createDatabase } from '../../../../test/database.ts'
 import { start } from '../../../../test/run-process.ts'
 import { SIGN_IN_CASES } from '../../test/support/sign-in-cases.ts'
-import { type SignInWorld, signInWorld, tokenOf } from '../../test/support/sign-in-world.ts'
+import { type SignInServers, signInServers, tokenOf } from '../../test/support/sign-in-servers.ts'
 import { readConfig } from '../config.ts'
 import { createLog } from '../ops/log.ts'
 import { type RunningServer, startServer } from '../serve.ts'
 
 describe('sign-in with two processes on one PostgreSQL', () => {
-  let world: SignInWorld
+  let world: SignInServers
   let drop: () => Promise<void>
   beforeEach(async () => {
     const database = await createDatabase(inject('postgresUrl'))
     drop = database.drop
-    world = await signInWorld([postgres({ url: database.url }), postgres({ url: database.url })])
+    world = await signInServers([postgres({ url: database.url }), postgres({ url: database.url })])
   })
   afterEach(async () => {
     await world.close()

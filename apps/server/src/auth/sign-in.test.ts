@@ -8,12 +8,12 @@ import { pglite } from '@loadout/core/storage/pglite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { preparedBackup } from '../../../../test/prepare-pglite.ts'
 import { SIGN_IN_CASES } from '../../test/support/sign-in-cases.ts'
-import { BASE, PASSWORD, type SignInWorld, signInWorld } from '../../test/support/sign-in-world.ts'
+import { BASE, PASSWORD, type SignInServers, signInServers } from '../../test/support/sign-in-servers.ts'
 import { createApp } from '../http/app.ts'
 import { addressOf } from './client-address.ts'
 import { signInSecret } from './sign-in.ts'
 
-let world: SignInWorld | undefined
+let world: SignInServers | undefined
 afterEach(async () => {
   await world?.close()
   world = undefined
@@ -23,13 +23,13 @@ describe('sign-in in memory', () => {
   for (const [name, run] of Object.entries(SIGN_IN_CASES))
     it(name, async () => {
       const storage = memory()
-      world = await signInWorld([storage, storage])
+      world = await signInServers([storage, storage])
       return run(world)
     })
 
   it('sets HTTPS-only cookies on an HTTPS public URL and accepts only that origin', async () => {
     const storage = memory()
-    world = await signInWorld([storage, storage], { publicUrl: 'https://loadout.example' })
+    world = await signInServers([storage, storage], { publicUrl: 'https://loadout.example' })
     const { browser } = await world.user('ann@example.com')
     const body = { email: 'ann@example.com', password: PASSWORD }
     const { headers } = await browser.ask('POST /api/auth/sign-in', { body })
@@ -41,9 +41,9 @@ describe('sign-in in memory', () => {
 
   it('rejects sessions signed with another secret', async () => {
     const storage = memory()
-    world = await signInWorld([storage, storage])
+    world = await signInServers([storage, storage])
     const { browser } = await world.user('ann@example.com')
-    const other = await signInWorld([storage, storage])
+    const other = await signInServers([storage, storage])
     const headers = { cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') }
     expect((await other.browser().ask('GET /api/preferences', { headers })).status).toBe(401)
   })
@@ -60,7 +60,7 @@ describe('sign-in on PGlite', () => {
   for (const [name, run] of Object.entries(SIGN_IN_CASES))
     it(name, async () => {
       await empty(storage)
-      await run(await signInWorld([storage, storage]))
+      await run(await signInServers([storage, storage]))
     })
 })
 

@@ -2,7 +2,7 @@
 import { defineTool } from '@loadout/core'
 import { type AuditView, createServices } from '@loadout/core/services'
 import { describe, expect, it } from 'vitest'
-import { appOfUsers } from '../../test/support/app-of-users.ts'
+import { multiUserApp } from '../../test/support/multi-user-app.ts'
 import { usageHistory } from './usage-history.ts'
 
 const now = new Date('2026-05-05T10:30:00Z')
@@ -90,7 +90,7 @@ describe('usage over time', () => {
       annotations: { readOnlyHint: true },
       execute: () => 'hello',
     })
-    const { host, as } = appOfUsers({ tools: [hello] })
+    const { host, as } = multiUserApp({ tools: [hello] })
     await as('ann')('POST /api/tools/app/hello/call', { arguments: {} })
     const { status, body } = await as('ann')('GET /api/usage/history?range=1h')
     expect(status).toBe(200)

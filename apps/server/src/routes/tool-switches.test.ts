@@ -3,16 +3,16 @@ import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import type { HostServices } from '@loadout/core/services'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type AppOfUsers, type Ask, appOfUsers } from '../../test/support/app-of-users.ts'
+import { type Ask, type MultiUserApp, multiUserApp } from '../../test/support/multi-user-app.ts'
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, execute: 'return 1' })
 const WIKI = { name: 'wiki', tools: [tool('search'), tool('edit'), tool('list')] }
 
-let app: AppOfUsers
+let app: MultiUserApp
 let host: HostServices
 const ann = () => app.as('ann')
 beforeEach(async () => {
-  app = appOfUsers({ executor: quickjs(), policy: [rule('*', 'allow')] })
+  app = multiUserApp({ executor: quickjs(), policy: [rule('*', 'allow')] })
   host = app.host
   await app.as('olga', 'operator')('POST /api/app/toolkits', WIKI)
 })

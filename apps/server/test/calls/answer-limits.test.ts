@@ -56,10 +56,10 @@ const allow = async (limits: object) => JSON.parse(await ask('PATCH /api/app/con
 /** The last part that tells what a chat's answer took. */
 async function chat(more: object): Promise<{ steps: number; stopped: string; limit: string }> {
   const lines = (await ask('POST /api/threads/t/messages', { message: 'Note it.', ...more })).split('\n')
-  const told = lines
+  const reported = lines
     .filter((line) => line.includes('"data-usage"'))
     .map((line) => JSON.parse(line.slice('data: '.length)))
-  return told.at(-1).data
+  return reported.at(-1).data
 }
 async function node(more: object): Promise<{ detail: string; action: string }> {
   const nodes = [{ id: 'g', type: 'agent', prompt: 'Note it.', tools: ['app.note'], ...more }]

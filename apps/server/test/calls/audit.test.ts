@@ -3,7 +3,7 @@ import { defineTool } from '@loadout/core'
 import { createServices } from '@loadout/core/services'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
-import { appOfUsers } from '../support/app-of-users.ts'
+import { multiUserApp } from '../support/multi-user-app.ts'
 
 const hello = defineTool({
   name: 'hello',
@@ -13,7 +13,7 @@ const hello = defineTool({
 } as never)
 
 async function world() {
-  const { host, as } = appOfUsers({ tools: [hello] })
+  const { host, as } = multiUserApp({ tools: [hello] })
   const [ann, bob, olga] = [as('ann'), as('bob'), as('olga', 'operator')]
   const calls: string[] = []
   for (const [who, name] of [

@@ -48,10 +48,10 @@ beforeEach(() => {
     name: 'slow',
     execute: (_, { signal }) => {
       slowSignal = signal
-      return held
+      return pending
     },
   })
-  const held = new Promise<string>((resolve) => {
+  const pending = new Promise<string>((resolve) => {
     finish = () => resolve('done')
   })
   const allowed = ['count', 'crash', 'slow'].map((name) => rule(`app.${name}`, 'allow'))
@@ -171,9 +171,9 @@ describe('the idempotency key of a call', () => {
     await expect.poll(async () => (await call('pay', {}, key)).status).toBe(200)
     expect(made).toBe(1)
     const error = await call('crash', {}, { 'idempotency-key': 'k2' })
-    const { requestId: _, ...told } = error.body
-    expect(await call('crash', {}, { 'idempotency-key': 'k2' })).toMatchObject({ status: error.status, body: told })
-    expect(await request(`GET /api/calls/${told.callId}`)).toMatchObject({ status: error.status, body: told })
+    const { requestId: _, ...problem } = error.body
+    expect(await call('crash', {}, { 'idempotency-key': 'k2' })).toMatchObject({ status: error.status, body: problem })
+    expect(await request(`GET /api/calls/${problem.callId}`)).toMatchObject({ status: error.status, body: problem })
   })
 
   it('replays a 429 with a retry-after header that counts down', async () => {

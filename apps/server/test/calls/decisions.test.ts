@@ -3,9 +3,9 @@ import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
+import { type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 const ann = () => app.as('ann')
 const inputSchema = { type: 'object', properties: {} }
 const kit = {
@@ -19,7 +19,7 @@ const kit = {
 }
 
 beforeAll(async () => {
-  app = appOfUsers({
+  app = multiUserApp({
     drivers: nodeDrivers({ stdio: 'on' }),
     executor: quickjs(),
     policy: [rule('kit.always_asked', { allowRemember: false }, 'ask'), rule('kit.never', 'deny')],

@@ -131,10 +131,10 @@ describe('a chat', () => {
       { inputTokens: 250, outputTokens: 15, totalTokens: 265, steps: 2, stopped: 'done' },
     ])
     expect(selection?.lost).toBeUndefined()
-    const kept = await history()
-    expect(kept.map(({ role }: UIMessage) => role)).toEqual(['assistant', 'user'])
-    expect(kept[0]).toMatchObject({ id: message.id, metadata: { model, usage: { totalTokens: 265 } } })
-    expect(textOf(kept[0])).toBe('One: a-1.')
+    const stored = await history()
+    expect(stored.map(({ role }: UIMessage) => role)).toEqual(['assistant', 'user'])
+    expect(stored[0]).toMatchObject({ id: message.id, metadata: { model, usage: { totalTokens: 265 } } })
+    expect(textOf(stored[0])).toBe('One: a-1.')
   })
 
   it('reports the schemas that were simplified for the model and the lost parts', async () => {
@@ -152,9 +152,9 @@ describe('a chat', () => {
     await start([{ answer: orders }, { answer: 'One.' }, { answer: 'Still one.' }])
     await readMessage(await say('Which orders are there?'))
     await readMessage(await say('And now?'))
-    const { history: heard } = server.requests[2] as unknown as { history: Array<{ role: string }> }
-    expect(heard.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
-    expect(JSON.stringify(heard)).toContain('a-1')
+    const { history: sentHistory } = server.requests[2] as unknown as { history: Array<{ role: string }> }
+    expect(sentHistory.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
+    expect(JSON.stringify(sentHistory)).toContain('a-1')
     expect(await history()).toHaveLength(4)
   })
 
@@ -230,7 +230,8 @@ describe('a chat', () => {
     await start(() => 'A long answer. '.repeat(200), { paceMs: 5 })
     const response = await say('Talk.')
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-    for (let heard = ''; !heard.includes('text-delta'); ) heard += new TextDecoder().decode((await reader.read()).value)
+    for (let stream = ''; !stream.includes('text-delta'); )
+      stream += new TextDecoder().decode((await reader.read()).value)
     await reader.cancel()
     await expect.poll(() => server.requests[0]?.aborted).toBe(true)
     await expect.poll(async () => (await history()).length).toBe(2)

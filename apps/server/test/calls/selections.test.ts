@@ -2,14 +2,14 @@
 import { createRequire } from 'node:module'
 import { nodeDrivers, wordVectors } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppOfUsers, appOfUsers, type Body } from '../support/app-of-users.ts'
+import { type Body, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 const ann = () => app.as('ann')
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
 
 beforeAll(async () => {
-  app = appOfUsers({ drivers: nodeDrivers({ stdio: 'on' }), search: { vectors: wordVectors } })
+  app = multiUserApp({ drivers: nodeDrivers({ stdio: 'on' }), search: { vectors: wordVectors } })
   await ann()('POST /api/mcp', { name: 'everything', command: process.execPath, args: [everything, 'stdio'] })
   await ann()('POST /api/threads', { id: 't' })
 })
@@ -75,8 +75,8 @@ describe('tools found with search_tools', () => {
     const { body } = await ann()('POST /api/threads/t/resolve', { prompt: '', limit: 0 })
     expect(refsOf(body)).toContain('everything.get-tiny-image')
     await ann()('POST /api/threads/t/loaded', { refs: ['everything.echo'], sticky: true })
-    const kept = await ann()('DELETE /api/threads/t/loaded?ref=everything.get-tiny-image')
-    expect(kept.body.items).toEqual([{ ref: 'everything.echo', sticky: true }])
+    const unloaded = await ann()('DELETE /api/threads/t/loaded?ref=everything.get-tiny-image')
+    expect(unloaded.body.items).toEqual([{ ref: 'everything.echo', sticky: true }])
     const unknown = await ann()('POST /api/threads/t/loaded', { refs: ['nobody.knows'] })
     expect(unknown.body).toMatchObject({ code: 'not-carried', action: expect.not.stringContaining('explain()') })
     // A misspelt name unloads nothing.

@@ -4,12 +4,12 @@ import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
-import { type AppOfUsers, type Ask, appOfUsers, type Body } from '../support/app-of-users.ts'
+import { type Ask, type Body, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 let ann: Ask
 let bob: Ask
-const said: string[] = []
+const prompts: string[] = []
 
 const say = (name: string) =>
   defineTool({
@@ -17,15 +17,15 @@ const say = (name: string) =>
     description: `Says what it is told, as ${name}.`,
     inputSchema: z.object({ text: z.string() }),
     execute: ({ text }, { userId, threadId }) => {
-      said.push(`${name} ${userId} ${threadId}`)
+      prompts.push(`${name} ${userId} ${threadId}`)
       return `${name}: ${text}`
     },
   })
 const toolkit = (id: string, ...tools: string[]) => ({ id, name: id, tools: tools.map(say) })
 
 beforeEach(async () => {
-  said.length = 0
-  app = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  prompts.length = 0
+  app = multiUserApp({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   ann = app.as('ann')
   bob = app.as('bob')
   await app.host.toolkits.register(toolkit('github', 'list_issues', 'create_issue', 'delete_repo'), { tier: 'app' })
@@ -34,15 +34,15 @@ beforeEach(async () => {
 afterEach(() => app.host.close())
 
 const paths = (body: Body) => body.errors.map((error: { path: string }) => error.path)
-const carried = async (ask: Ask, id = 't', query = '') =>
+const available = async (ask: Ask, id = 't', query = '') =>
   (await ask(`GET /api/threads/${id}/loadout${query}`)).body.tools.map((tool: { ref: string }) => tool.ref)
 const EVERYTHING = ['notes.read', 'notes.write', 'github.list_issues', 'github.create_issue', 'github.delete_repo']
 
 describe('/api/threads', () => {
   it('creates a thread with the ID of the caller or a new ID', async () => {
-    const given = await ann('POST /api/threads', { id: 'trip', title: ' A trip ' })
-    expect(given.status).toBe(201)
-    expect(given.body).toEqual({
+    const created = await ann('POST /api/threads', { id: 'trip', title: ' A trip ' })
+    expect(created.status).toBe(201)
+    expect(created.body).toEqual({
       id: 'trip',
       title: 'A trip',
       settings: { limits: {} },
@@ -103,7 +103,7 @@ describe('/api/threads', () => {
 
   it('applies the thread limits to the loadout, and explain names them', async () => {
     await ann('POST /api/threads', { id: 't', settings: { limits: { maxTools: 2 } } })
-    expect(await carried(ann)).toEqual(['notes.read', 'notes.write'])
+    expect(await available(ann)).toEqual(['notes.read', 'notes.write'])
     const { items } = (await ann('GET /api/threads/t/explain')).body
     expect(items.find((item: { ref: string }) => item.ref === 'github.delete_repo')).toMatchObject({
       included: false,
@@ -122,7 +122,7 @@ describe('/api/threads', () => {
       ],
     })
     await ann('PATCH /api/threads/t', { settings: {} })
-    expect(await carried(ann)).toEqual(EVERYTHING)
+    expect(await available(ann)).toEqual(EVERYTHING)
   })
 
   it('warns when a cap drops servers from an exclusive list', async () => {
@@ -147,7 +147,7 @@ describe('/api/threads', () => {
     expect((await ann('GET /api/threads')).body).toEqual({ items: [] })
     await ann('POST /api/threads', { id: 't' })
     expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
-    expect(await carried(ann)).toEqual(EVERYTHING)
+    expect(await available(ann)).toEqual(EVERYTHING)
   })
 
   it('returns 404 for an unknown thread on every route and creates none', async () => {
@@ -208,7 +208,7 @@ describe('/api/threads', () => {
       expect(paths(answer.body)).toContain(path)
       expect((await ann('GET /api/threads')).body.items).toMatchObject([{ id: 't', title: 'as it was' }])
       expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
-      expect(said).toEqual([])
+      expect(prompts).toEqual([])
     })
 })
 
@@ -217,25 +217,25 @@ describe('/api/threads/:id/activations', () => {
 
   it('give a thread without changes all tools of its user', async () => {
     expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
-    expect(await carried(ann)).toEqual(EVERYTHING)
+    expect(await available(ann)).toEqual(EVERYTHING)
   })
 
   it('are replaced by an exclusive list on PUT', async () => {
     await ann('POST /api/threads/t/activations', { ref: 'notes', on: false })
     const put = await ann('PUT /api/threads/t/activations', { toolkits: ['github.list_issues', 'notes'] })
     expect(put.status).toBe(200)
-    expect(await carried(ann)).toEqual(['notes.read', 'notes.write', 'github.list_issues'])
+    expect(await available(ann)).toEqual(['notes.read', 'notes.write', 'github.list_issues'])
     expect((await ann('GET /api/threads/t/activations')).body).toEqual(put.body)
     await ann('PUT /api/threads/t/activations', { toolkits: ['github'] })
-    expect(await carried(ann)).toEqual(['github.list_issues', 'github.create_issue', 'github.delete_repo'])
+    expect(await available(ann)).toEqual(['github.list_issues', 'github.create_issue', 'github.delete_repo'])
     await ann('PUT /api/threads/t/activations', { toolkits: [] })
-    expect(await carried(ann)).toEqual([])
+    expect(await available(ann)).toEqual([])
   })
 
   it('exclude toolkits added after an exclusive list', async () => {
     await ann('PUT /api/threads/t/activations', { toolkits: ['notes'] })
     await app.host.toolkits.register(toolkit('later', 'x'), { tier: 'user', userId: 'ann' })
-    expect(await carried(ann)).toEqual(['notes.read', 'notes.write'])
+    expect(await available(ann)).toEqual(['notes.read', 'notes.write'])
     expect((await ann('GET /api/threads/t/explain')).body.items).toContainEqual({
       ref: 'later.x',
       modelName: 'mcp_later_x',
@@ -254,13 +254,13 @@ describe('/api/threads/:id/activations', () => {
       status: 200,
       body: { items: [{ ref: 'github', on: false }], exclusive: false },
     })
-    expect(await carried(ann)).toEqual(['notes.read', 'notes.write'])
+    expect(await available(ann)).toEqual(['notes.read', 'notes.write'])
     expect((await change('github', true)).body).toEqual({ items: [{ ref: 'github', on: true }], exclusive: false })
     await change('github.delete_repo', false)
     await change('notes.w*', false)
-    expect(await carried(ann)).toEqual(['notes.read', 'github.list_issues', 'github.create_issue'])
+    expect(await available(ann)).toEqual(['notes.read', 'github.list_issues', 'github.create_issue'])
     await change('*.*_issue{,s}', false)
-    expect(await carried(ann)).toEqual(['notes.read'])
+    expect(await available(ann)).toEqual(['notes.read'])
   })
 
   it('are removed on DELETE, one or all', async () => {
@@ -273,9 +273,9 @@ describe('/api/threads/:id/activations', () => {
       { ref: 'github.delete_repo', on: false },
       { ref: 'github.create_*', on: false },
     ])
-    expect(await carried(ann)).toEqual(['notes.read', 'notes.write', 'github.list_issues'])
+    expect(await available(ann)).toEqual(['notes.read', 'notes.write', 'github.list_issues'])
     expect((await ann('DELETE /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
-    expect(await carried(ann)).toEqual(EVERYTHING)
+    expect(await available(ann)).toEqual(EVERYTHING)
   })
 
   it('reject an unknown ref with the available ones and write nothing', async () => {
@@ -309,7 +309,7 @@ describe('/api/threads/:id/activations', () => {
   it('accept a glob that matches nothing yet and apply it to later tools', async () => {
     expect((await ann('POST /api/threads/t/activations', { ref: '*.delete_*', on: false })).status).toBe(200)
     await app.host.toolkits.register(toolkit('disk', 'delete_file', 'list'), { tier: 'user', userId: 'ann' })
-    expect(await carried(ann)).toEqual([
+    expect(await available(ann)).toEqual([
       'notes.read',
       'notes.write',
       'disk.list',
@@ -322,7 +322,7 @@ describe('/api/threads/:id/activations', () => {
     await ann('GET /api/mcp')
     await ann('PATCH /api/mcp/github', { enabled: false })
     expect((await ann('POST /api/threads/t/activations', { ref: 'github.list_issues', on: true })).status).toBe(200)
-    expect(await carried(ann)).toEqual(['notes.read', 'notes.write'])
+    expect(await available(ann)).toEqual(['notes.read', 'notes.write'])
     const { items } = (await ann('GET /api/threads/t/explain')).body
     const { included, reasons } = items.find((item: { ref: string }) => item.ref === 'github.list_issues')
     expect(included).toBe(false)
@@ -334,8 +334,8 @@ describe('/api/threads/:id/activations', () => {
     await ann('POST /api/threads', { id: 'u' })
     await bob('POST /api/threads', { id: 't' })
     await ann('PUT /api/threads/t/activations', { toolkits: ['notes'] })
-    expect(await carried(ann, 'u')).toEqual(EVERYTHING)
-    expect(await carried(bob)).toEqual(['github.list_issues', 'github.create_issue', 'github.delete_repo'])
+    expect(await available(ann, 'u')).toEqual(EVERYTHING)
+    expect(await available(bob)).toEqual(['github.list_issues', 'github.create_issue', 'github.delete_repo'])
     expect((await bob('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
   })
 })
@@ -362,34 +362,37 @@ describe('/loadout and /explain', () => {
   })
 
   it('apply the filters only, except, maxTools and maxTokens', async () => {
-    expect(await carried(ann, 't', '?only=notes,github.list_issues')).toEqual([
+    expect(await available(ann, 't', '?only=notes,github.list_issues')).toEqual([
       'notes.read',
       'notes.write',
       'github.list_issues',
     ])
-    expect(await carried(ann, 't', '?except=github.*_issue*,notes.write')).toEqual(['notes.read', 'github.delete_repo'])
-    expect(await carried(ann, 't', '?only=github&except=github.delete_repo')).toEqual([
+    expect(await available(ann, 't', '?except=github.*_issue*,notes.write')).toEqual([
+      'notes.read',
+      'github.delete_repo',
+    ])
+    expect(await available(ann, 't', '?only=github&except=github.delete_repo')).toEqual([
       'github.list_issues',
       'github.create_issue',
     ])
     const braces = encodeURIComponent('github.{list,create}_*, notes.read')
-    expect(await carried(ann, 't', `?only=${braces}`)).toEqual([
+    expect(await available(ann, 't', `?only=${braces}`)).toEqual([
       'notes.read',
       'github.list_issues',
       'github.create_issue',
     ])
-    expect(await carried(ann, 't', '?maxTools=3')).toEqual(EVERYTHING.slice(0, 3))
-    expect(await carried(ann, 't', '?maxTools=0')).toEqual([])
+    expect(await available(ann, 't', '?maxTools=3')).toEqual(EVERYTHING.slice(0, 3))
+    expect(await available(ann, 't', '?maxTools=0')).toEqual([])
     const [first, second] = (await ann('GET /api/threads/t/loadout')).body.tools
     const both = first.tokens + second.tokens
-    expect(await carried(ann, 't', `?maxTokens=${both}`)).toEqual(EVERYTHING.slice(0, 2))
+    expect(await available(ann, 't', `?maxTokens=${both}`)).toEqual(EVERYTHING.slice(0, 2))
     expect((await ann(`GET /api/threads/t/loadout?maxTokens=${both}`)).body.tokens).toBe(both)
   })
 
   it('apply a filter to one request only and never restore a disabled tool', async () => {
     await ann('POST /api/threads/t/activations', { ref: 'github.delete_repo', on: false })
-    expect(await carried(ann, 't', '?only=github.delete_repo')).toEqual([])
-    expect(await carried(ann)).toEqual(EVERYTHING.filter((ref) => ref !== 'github.delete_repo'))
+    expect(await available(ann, 't', '?only=github.delete_repo')).toEqual([])
+    expect(await available(ann)).toEqual(EVERYTHING.filter((ref) => ref !== 'github.delete_repo'))
   })
 
   it('list every tool once, with the reason of each tier and of the request', async () => {
@@ -423,7 +426,7 @@ describe('a call with a thread', () => {
       status: 200,
       body: { status: 'ok', content: [{ type: 'text', text: 'list_issues: hi' }] },
     })
-    expect(said).toEqual(['list_issues ann t'])
+    expect(prompts).toEqual(['list_issues ann t'])
   })
 
   it('returns 403 not-carried for a tool that the thread turned off, and runs it without the thread', async () => {
@@ -431,7 +434,7 @@ describe('a call with a thread', () => {
     const refused = await call(ann, 'github.delete_repo', 't')
     expect(refused).toMatchObject({ status: 403, body: { code: 'not-carried', action: expect.any(String) } })
     expect(refused.body.detail).toContain('Switched off at the thread tier')
-    expect(said).toEqual([])
+    expect(prompts).toEqual([])
     expect((await call(ann, 'github.delete_repo')).status).toBe(200)
     await ann('PUT /api/threads/t/activations', { toolkits: ['notes'] })
     expect((await call(ann, 'github.list_issues', 't')).status).toBe(403)
@@ -442,7 +445,7 @@ describe('a call with a thread', () => {
     await bob('POST /api/threads', { id: 'of-bob' })
     for (const threadId of ['none', 'of-bob'])
       expect(await call(ann, 'notes.read', threadId)).toMatchObject({ status: 404, body: { code: 'not-found' } })
-    expect(said).toEqual([])
+    expect(prompts).toEqual([])
     expect((await ann('GET /api/threads/none')).status).toBe(404)
   })
 })

@@ -3,12 +3,12 @@ import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type CountingServer, startCountingServer } from '../../../../test/counting-server.ts'
-import { type AppOfUsers, appOfUsers, type Body } from '../support/app-of-users.ts'
+import { type Body, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
 const path = { type: 'object' as const, properties: { path: { type: 'string' } }, required: ['path'] }
 const listed = (name: string) => ({ name, inputSchema: path, annotations: { readOnlyHint: true } })
 
-let app: AppOfUsers
+let app: MultiUserApp
 let servers: Record<string, CountingServer>
 const ann = () => app.as('ann')
 const server = (name: string) => servers[name] as CountingServer
@@ -17,7 +17,7 @@ const lookAgain = (id: string) => ann()(`POST /api/mcp/${id}/introspect`, {})
 
 beforeEach(async () => {
   servers = {}
-  app = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  app = multiUserApp({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   await app.host.ready()
   for (const name of ['filesystem', 'removed', 'off', 'down', 'locked']) {
     servers[name] = await startCountingServer(
@@ -78,7 +78,7 @@ async function goWrong(): Promise<void> {
   await ann()('PATCH /api/preferences', { costLimits: { maxCallsPerHour: 3 } })
 }
 
-const told = (problems: Body[]) => problems.map((one) => `${one.node} ${one.code}: ${one.message}`)
+const textsOf = (problems: Body[]) => problems.map((one) => `${one.node} ${one.code}: ${one.message}`)
 
 it('the preflight check finds ten prepared problems at once by name and calls no tool', async () => {
   const { status, body: stored } = await ann()('POST /api/workflows', { name: 'ten', nodes: NODES })
@@ -87,7 +87,7 @@ it('the preflight check finds ten prepared problems at once by name and calls no
   await goWrong()
   const before = Object.values(servers).map(({ requests }) => requests)
   const found = await check()
-  expect([found.ok, told(found.problems)]).toEqual([false, PROBLEMS])
+  expect([found.ok, textsOf(found.problems)]).toEqual([false, PROBLEMS])
   expect(found.problems.every(({ action }: Body) => action.length > 0)).toBe(true)
   // On demand nothing is even started.
   expect(Object.values(servers).map(({ requests }) => requests)).toEqual(before)
@@ -96,7 +96,7 @@ it('the preflight check finds ten prepared problems at once by name and calls no
   expect([refused.status, refused.body.code, refused.body.errors.length]).toEqual([422, 'preflight-failed', 10])
   expect(refused.body.errors[0]).toEqual({ path: 'nodes.0.ref', message: found.problems[0].message })
   const run = (await ann()(`GET /api/runs/${refused.body.runId}`)).body
-  expect([run.status, run.steps, told(run.error.problems)]).toEqual(['failed', [], PROBLEMS])
+  expect([run.status, run.steps, textsOf(run.error.problems)]).toEqual(['failed', [], PROBLEMS])
   for (const { message } of run.error.problems) expect(refused.body.detail).toContain(message)
   expect(calls()).toEqual([])
 })
@@ -155,7 +155,7 @@ it('the preflight check reads the toolkits of a call as a run does and contacts 
     const before = Object.values(servers).map(({ requests }) => requests)
     const { body } = await ann()(`POST /api/workflows/${stored.id}/check`, { mcpServers: { filesystem, ...more } })
     expect(Object.values(servers).map(({ requests }) => requests)).toEqual(before)
-    return { ...body, problems: told(body.problems) }
+    return { ...body, problems: textsOf(body.problems) }
   }
   const url = server('off').url
   // It goes before the stored one of its name, of which more is known.

@@ -10,7 +10,7 @@ import { createDatabase } from '../../../../test/database.ts'
 import { copyPrepared } from '../../../../test/prepare-pglite.ts'
 import { FILESYSTEM } from '../../../../test/real-servers.ts'
 import { type Program, start } from '../../../../test/run-process.ts'
-import type { Answer, Body } from '../support/app-of-users.ts'
+import type { Answer, Body } from '../support/multi-user-app.ts'
 
 const BOOTSTRAP = `bootstrap-${randomBytes(24).toString('hex')}`
 let folder: string

@@ -2,11 +2,11 @@
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { ambientContext, getExecutionContext } from '@loadout/core/node'
 import { afterEach, expect, it } from 'vitest'
-import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
+import { type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
 const USERS = ['ann', 'bob'] as const
 const ROUNDS = 10
-let app: AppOfUsers
+let app: MultiUserApp
 afterEach(() => app.host.close())
 
 const who = {
@@ -27,7 +27,7 @@ const NODES = [
 const output = NODES.map(({ id }) => `{{ nodes.${id}.output }}`)
 
 it('each user sees their own run context in tools, programs and agents, with the toolkits they supply', async () => {
-  app = appOfUsers({
+  app = multiUserApp({
     runInContext: ambientContext,
     executor: quickjs({ most: 2, spares: 1 }),
     tools: [who],
@@ -45,10 +45,10 @@ it('each user sees their own run context in tools, programs and agents, with the
   }
   const all = await Promise.all(Array.from({ length: ROUNDS }).flatMap(() => USERS.map(invoke)))
   for (const { user, answer } of all) {
-    const { runId, status, output: given } = answer.body
+    const { runId, status, output } = answer.body
     expect([answer.status, status], JSON.stringify(answer.body)).toEqual([200, 'completed'])
     const own = { user, runId, brought: [`of-${user}`] }
-    expect(given).toEqual([own, own, own])
+    expect(output).toEqual([own, own, own])
   }
   expect(getExecutionContext()).toBeUndefined()
 })

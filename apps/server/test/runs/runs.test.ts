@@ -4,15 +4,15 @@ import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
+import { type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 const ann = () => app.as('ann')
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
 
 beforeAll(async () => {
   const policy = [rule('everything.echo', 'ask'), rule('*', 'allow')]
-  app = appOfUsers({ drivers: nodeDrivers({ stdio: 'on' }), executor: quickjs(), policy })
+  app = multiUserApp({ drivers: nodeDrivers({ stdio: 'on' }), executor: quickjs(), policy })
   await app.host.ready()
   await ann()('POST /api/mcp', { name: 'everything', command: process.execPath, args: [everything, 'stdio'] })
   await ann()('POST /api/threads', { id: 't' })
@@ -29,8 +29,8 @@ describe('POST /api/threads/:id/run', () => {
     const { status, body } = await ann()('POST /api/threads/t/run', { program, language: 'typescript' })
     expect([status, body.status, body.output.length]).toEqual([200, 'completed', 3])
     expect(body.output[0]).toContain('2')
-    const { body: kept } = await ann()(`GET /api/runs/${body.id}`)
-    expect(kept.steps.map((step: { request: object }) => step.request)).toEqual(
+    const { body: stored } = await ann()(`GET /api/runs/${body.id}`)
+    expect(stored.steps.map((step: { request: object }) => step.request)).toEqual(
       [1, 2, 3].map((n) => ({ ref: 'everything.get-sum', arguments: { a: n, b: n } })),
     )
     expect((await ann()('GET /api/runs')).body.items[0]).toMatchObject({ id: body.id, status: 'completed' })

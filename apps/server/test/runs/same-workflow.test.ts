@@ -3,15 +3,15 @@ import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type CountingServer, startCountingServer } from '../../../../test/counting-server.ts'
 import { EVERYTHING } from '../../../../test/real-servers.ts'
-import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
+import { type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
 const USERS = ['ann', 'bob'] as const
 const ROUNDS = 25
-let app: AppOfUsers
+let app: MultiUserApp
 let servers: Record<string, CountingServer>
 
 beforeEach(async () => {
-  app = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  app = multiUserApp({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   await app.host.ready()
   servers = {}
   for (const user of USERS) servers[user] = await startCountingServer(`of ${user}`, [{ name: 'note' }])
@@ -98,8 +98,8 @@ it('concurrent runs of one workflow stay separate with processes of each user', 
   const nodes = [{ id: 'who', type: 'tool', ref: 'kit.get-env' }]
   const sent = { definition: { name: 'w', nodes, output: '{{ nodes.who.output.WHOSE }}' } }
   const outputs = await interleaved(async (user, n) => {
-    const brought = n === 7 ? { mcpServers: { kit: server(`brought by ${user}`) } } : {}
-    return (await app.as(user)('POST /api/workflow/invoke', { ...sent, ...brought })).body.output
+    const inline = n === 7 ? { mcpServers: { kit: server(`brought by ${user}`) } } : {}
+    return (await app.as(user)('POST /api/workflow/invoke', { ...sent, ...inline })).body.output
   })
   expect(outputs).toEqual(await interleaved(async (user, n) => `${n === 7 ? 'brought' : 'stored'} by ${user}`))
 })

@@ -5,16 +5,16 @@ import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
-import { type AppOfUsers, appOfUsers, type Body } from '../support/app-of-users.ts'
+import { type Body, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 const ann = () => app.as('ann')
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
 const server = { command: process.execPath, args: [everything, 'stdio'] }
 
 beforeAll(async () => {
   const policy = [rule('everything.echo', 'ask'), rule('*', 'allow')]
-  app = appOfUsers({ drivers: nodeDrivers({ stdio: 'on' }), executor: quickjs({ spares: 1 }), policy })
+  app = multiUserApp({ drivers: nodeDrivers({ stdio: 'on' }), executor: quickjs({ spares: 1 }), policy })
   await app.host.ready()
   await ann()('POST /api/mcp', { name: 'everything', ...server })
 })
@@ -234,9 +234,9 @@ describe('POST /api/workflow/invoke', () => {
       { ...sum('bad', '{{ size(nodes.each.output) > 0 ? "x" : 1 }}', 1), after: ['each'] },
     ]
     const events = await stream({ definition: { name: 'w', nodes } })
-    const told = events.flatMap(({ event, data: { runId: _, ...state } }) => (event === 'node' ? [state] : []))
+    const states = events.flatMap(({ event, data: { runId: _, ...state } }) => (event === 'node' ? [state] : []))
     const error = { code: 'invalid-input', message: expect.any(String), action: expect.stringContaining('Correct') }
-    expect(told).toEqual([
+    expect(states).toEqual([
       { node: 'each', status: 'queued' },
       ...[0, 1, 2].map((done) => ({ node: 'each', status: 'running', done, total: 2 })),
       { node: 'each', status: 'completed', done: 2, total: 2 },

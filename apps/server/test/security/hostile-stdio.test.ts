@@ -14,8 +14,8 @@ import { createExecutionContext } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
 import type { HostServices } from '@loadout/core/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Ask, appOfUsers } from '../support/app-of-users.ts'
 import { type Canary, type HostileRecord, hostileRecords, plant, TEMPLATES } from '../support/hostile-stdio.ts'
+import { type Ask, multiUserApp } from '../support/multi-user-app.ts'
 
 const AT_ONCE = 12
 const TOOL = { name: 'go', inputSchema: { type: 'object' } }
@@ -70,14 +70,14 @@ interface Visit {
 
 /** A record that is there already, with its tools, so that nobody has to look at its server first. */
 async function stored({ host, userId, name, record }: Visit): Promise<string> {
-  const given = await host.toolkits.register(
+  const registered = await host.toolkits.register(
     { name, ...record, options: { tools: [TOOL] }, ...times },
     { tier: 'user', userId },
   )
-  return given.stored.toolkit.id
+  return registered.stored.toolkit.id
 }
 
-const DOORS: Record<string, (visit: Visit) => Promise<unknown>> = {
+const ENTRY_POINTS: Record<string, (visit: Visit) => Promise<unknown>> = {
   'POST /api/mcp': async ({ ask, name, record }) => {
     const { body } = await ask('POST /api/mcp', { name, ...record, ...times })
     if (body.id) await ask(`POST /api/mcp/${body.id}/introspect`)
@@ -152,20 +152,22 @@ type Options = Parameters<typeof nodeDrivers>[0]
 async function visit(
   { every = 1, ...options }: NonNullable<Options> & { every?: number },
   records: Record<string, HostileRecord>,
-  doors: string[],
+  entryPoints: string[],
 ): Promise<void> {
   const drivers = nodeDrivers({ ...options, baseEnv: { PATH: '/usr/local/bin:/usr/bin:/bin' } })
-  const { host, as } = appOfUsers({ drivers })
+  const { host, as } = multiUserApp({ drivers })
   const work = Object.values(records).flatMap((record, index) =>
-    doors.map((door, at) => ({ record, door, index, at })).filter(({ at }) => (at + index) % every === 0),
+    entryPoints
+      .map((entryPoint, at) => ({ record, door: entryPoint, index, at }))
+      .filter(({ at }) => (at + index) % every === 0),
   )
   const next = async (): Promise<void> => {
     const one = work.shift()
     if (!one) return
-    const userId = `mallory-${one.index}-${doors.indexOf(one.door)}`
-    const name = `kit ${one.index} ${doors.indexOf(one.door)}`
+    const userId = `mallory-${one.index}-${entryPoints.indexOf(one.door)}`
+    const name = `kit ${one.index} ${entryPoints.indexOf(one.door)}`
     // A record that no schema takes has been refused as well as one can be.
-    await DOORS[one.door]?.({ ask: as(userId), host, userId, name, record: one.record }).catch((error) => {
+    await ENTRY_POINTS[one.door]?.({ ask: as(userId), host, userId, name, record: one.record }).catch((error) => {
       if (error.name === 'AssertionError') throw error
     })
     return next()
@@ -205,7 +207,7 @@ describe('hostile stdio records', () => {
       const canary = newCanary(policy)
       spawned.length = 0
       calls.length = 0
-      await visit({ stdio: policy, templates: TEMPLATES }, hostileRecords(canary), Object.keys(DOORS))
+      await visit({ stdio: policy, templates: TEMPLATES }, hostileRecords(canary), Object.keys(ENTRY_POINTS))
       expect(spawned.map(({ spawnargs }) => spawnargs)).toEqual([])
       expect(marks(canary)).toEqual([])
       expect(calls).toEqual([])
@@ -219,7 +221,7 @@ describe('hostile stdio records', () => {
     await visit(
       { stdio: 'sandbox', sandbox: { npmRegistry: 'http://127.0.0.1:9', cgroups: false }, every: EVERY },
       hostileRecords(canary),
-      Object.keys(DOORS),
+      Object.keys(ENTRY_POINTS),
     )
     process.stdout.write(`${spawned.length} processes in ${Math.round(performance.now() - from)} ms\n`)
     expect(spawned.filter((child) => !isOurs(child)).map(({ spawnargs }) => spawnargs)).toEqual([])

@@ -8,7 +8,7 @@ import { type RunningServer as McpServer, startHttpServer } from '../../../../te
 import { readConfig } from '../../src/config.ts'
 import { silentLog } from '../../src/ops/log.ts'
 import { type RunningServer, startServer } from '../../src/serve.ts'
-import { findLeaks, type World } from '../support/isolation.ts'
+import { findLeaks, type IsolationApp } from '../support/isolation.ts'
 import { OPERATOR, USERS, type Who } from '../support/isolation-routes.ts'
 
 const BOOTSTRAP = `bootstrap-${randomBytes(24).toString('hex')}`
@@ -39,9 +39,9 @@ afterEach(async () => {
 })
 
 /** Each with an API key of their own. */
-async function signedIn(): Promise<World> {
+async function signedIn(): Promise<IsolationApp> {
   const keys = new Map<Who, string>([[OPERATOR, BOOTSTRAP]])
-  const send: World['fetch'] = (who, path, init) =>
+  const send: IsolationApp['fetch'] = (who, path, init) =>
     fetch(server.url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${keys.get(who)}` } })
   const headers = { 'content-type': 'application/json' }
   // Nothing is to be asked here: what is refused is refused because it is another's.

@@ -6,12 +6,12 @@ import { createServices, type HostServices } from '@loadout/core/services'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
 import { createApp } from '../../src/http/app.ts'
-import { findLeaks, type World } from '../support/isolation.ts'
+import { findLeaks, type IsolationApp } from '../support/isolation.ts'
 import { OPERATOR, USERS } from '../support/isolation-routes.ts'
 
 let server: RunningServer
 let host: HostServices
-let world: World
+let world: IsolationApp
 beforeAll(async () => {
   server = await startHttpServer('modern')
 })
@@ -47,12 +47,12 @@ describe('isolation in memory', () => {
 
 describe('the leak detector', () => {
   /** Ann's request is answered as if Bob had sent it. */
-  const asBob = (leaky: (route: string) => boolean): World => ({
+  const asBob = (leaky: (route: string) => boolean): IsolationApp => ({
     ...world,
     fetch: (who, path, init) =>
       world.fetch(who === 'ann' && leaky(`${init.method ?? 'GET'} ${path}`) ? 'bob' : who, path, init),
   })
-  it('reports a shown, a listed, a deleted and a heard resource of the other user', async () => {
+  it('reports a shown, a listed, a deleted and an announced resource of the other user', async () => {
     const leaks = ['GET /api/threads/thread-bob', 'GET /api/mcp', 'DELETE /api/threads/trip', 'GET /api/events']
     const { findings } = await findLeaks(
       asBob((route) => leaks.includes(route)),
@@ -73,7 +73,7 @@ describe('the leak detector', () => {
   })
 
   it('reports a different refusal that reveals that a resource exists, and a route without test data', async () => {
-    const more: World = {
+    const more: IsolationApp = {
       ...world,
       async fetch(who, path, init) {
         if (who === 'ann' && path === '/api/threads/thread-bob')

@@ -2,9 +2,11 @@
 import { fileURLToPath } from 'node:url'
 import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppOfUsers, type Ask, appOfUsers } from '../support/app-of-users.ts'
+import { type Ask, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-const SPEAKING = fileURLToPath(new URL('../../../../packages/loadout/test/fixtures/speaking.ts', import.meta.url))
+const SPEAKING = fileURLToPath(
+  new URL('../../../../packages/loadout/test/fixtures/env-echo-server.ts', import.meta.url),
+)
 
 const ORDINARY = {
   DEBUG: 'true',
@@ -28,12 +30,12 @@ const [, KEY_IN_OPTIONS = ''] = /--use (\S+)/.exec(OPTIONS.OPTIONS) ?? []
 /** A text that the words of other servers would destroy. */
 const TEXT = "open '/data/information-error.txt': pass overwrite=true to read_neo4j_cypher"
 
-let app: AppOfUsers
+let app: MultiUserApp
 let ann: Ask
 const record = (name: string, env: object) => ({ name, command: process.execPath, args: [SPEAKING], env })
 
 beforeAll(async () => {
-  app = appOfUsers({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  app = multiUserApp({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
   ann = app.as('ann')
   await ann('POST /api/mcp', record('kit', { ...ORDINARY, ...SECRET, ...OPTIONS }))
   await ann('POST /api/mcp', record('other', { OTHER_TOKEN: 'overwrite-overwrite', MODE: 'cypher' }))
@@ -46,14 +48,14 @@ const say = async (how: string, toolkit = 'kit') =>
     .body as object
 
 function expectMasked(shown: unknown, text = TEXT): void {
-  const told = JSON.stringify(shown)
-  expect(told).toContain(text)
-  for (const [name, value] of Object.entries(ORDINARY)) expect(told, name).toContain(`${name}=<${value}>`)
+  const shownText = JSON.stringify(shown)
+  expect(shownText).toContain(text)
+  for (const [name, value] of Object.entries(ORDINARY)) expect(shownText, name).toContain(`${name}=<${value}>`)
   for (const [name, value] of Object.entries(SECRET)) {
-    expect(told, name).toContain(`${name}=<•••>`)
-    expect(told, name).not.toContain(value)
+    expect(shownText, name).toContain(`${name}=<•••>`)
+    expect(shownText, name).not.toContain(value)
   }
-  expect(told).not.toContain(KEY_IN_OPTIONS)
+  expect(shownText).not.toContain(KEY_IN_OPTIONS)
 }
 
 describe('server output about its environment', () => {

@@ -60,7 +60,7 @@ const newKey = async (userId: string) => {
 }
 
 /** The other server hears of it by itself; `prove:timing` says how soon. */
-const heard = (condition: () => Promise<boolean>) =>
+const eventually = (condition: () => Promise<boolean>) =>
   provenWithin(1000, () => expect.poll(condition, { timeout: 60_000, interval: 10 }).toBe(true))
 
 it('a change on one process is visible on the other', async () => {
@@ -68,12 +68,12 @@ it('a change on one process is visible on the other', async () => {
   const ids = async () => (await request(1, 'GET /api/mcp', { key })).body.toolkits.map((kit: { id: string }) => kit.id)
   expect(await ids()).toEqual([])
   await request(0, 'POST /api/mcp', { key, body: { name: 'Files', command: 'npx' } })
-  await heard(async () => (await ids()).includes('files'))
+  await eventually(async () => (await ids()).includes('files'))
   await request(0, 'DELETE /api/mcp/files', { key })
-  await heard(async () => !(await ids()).includes('files'))
+  await eventually(async () => !(await ids()).includes('files'))
   const { body } = await request(0, 'GET /api/keys', { key })
   await request(0, `DELETE /api/keys/${body.items[0].id}`, { key })
-  await heard(async () => (await request(1, 'GET /api/mcp', { key })).status === 401)
+  await eventually(async () => (await request(1, 'GET /api/mcp', { key })).status === 401)
 })
 
 it('20 planted secrets are in no response, no log and no row', async () => {

@@ -1,9 +1,9 @@
 /** Secrets of every form on every way that they can take through a real server: none is told on any of its channels. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startTelling, type TellingServer } from '../../../../test/telling-http.ts'
+import { type LeakyServer, startLeakyServer } from '../../../../test/leaky-http.ts'
 import { type Answer, type Ask, CHANNELS, type Channel, listenToServer } from '../support/channels.ts'
 
-const STDIO = new URL('../../../../test/telling-stdio.ts', import.meta.url).pathname
+const STDIO = new URL('../../../../test/leaky-stdio.ts', import.meta.url).pathname
 /** Characters that JSON and URLs write in another way, so that a secret has forms. */
 const ODD = ' "\\&=+/%é'
 
@@ -36,12 +36,12 @@ function formsOf(secret: string): Record<string, string> {
   }
 }
 
-type Told = Record<Channel, string>
+type ChannelTexts = Record<Channel, string>
 
-function leaksIn(told: Told, secrets: ReadonlyMap<string, string> = planted): string[] {
+function leaksIn(texts: ChannelTexts, secrets: ReadonlyMap<string, string> = planted): string[] {
   return [...secrets].flatMap(([place, secret]) =>
     Object.entries(formsOf(secret)).flatMap(([form, text]) =>
-      CHANNELS.filter((channel) => told[channel].includes(text)).map((channel) => `${place}: ${form} in ${channel}`),
+      CHANNELS.filter((channel) => texts[channel].includes(text)).map((channel) => `${place}: ${form} in ${channel}`),
     ),
   )
 }
@@ -62,9 +62,9 @@ const CODES = [
   'rate-limited',
 ]
 
-let server: TellingServer
+let server: LeakyServer
 let ask: Ask
-let told: Told
+let texts: ChannelTexts
 /** What tools answered to their callers. */
 const results: string[] = []
 const callIds: string[] = []
@@ -224,23 +224,23 @@ async function useAround(): Promise<void> {
 }
 
 beforeAll(async () => {
-  server = await startTelling()
+  server = await startLeakyServer()
   const file = { mcpServers: { filed: { ...local('tells'), env: { API_TOKEN: plant('env in a file') } } } }
-  const given = { LOADOUT_WEBHOOK_SECRET: plant('the webhook’s own') }
-  const listened = await listenToServer(given, [JSON.stringify(file)])
+  const env = { LOADOUT_WEBHOOK_SECRET: plant('the webhook’s own') }
+  const listened = await listenToServer(env, [JSON.stringify(file)])
   ask = listened.ask
   await useTheGood()
   await useTheBad()
   await useWrongly()
   await useAround()
   await call('filed/do', { password: plant('argument to a global server') })
-  told = await listened.end()
+  texts = await listened.end()
 })
 afterAll(() => server.close())
 
 it('no secret appears in audit, logs, metrics, events, traces, errors, views or rows, in any form', () => {
   expect(planted.size).toBeGreaterThan(100)
-  expect(leaksIn(told)).toEqual([])
+  expect(leaksIn(texts)).toEqual([])
 })
 
 describe('the leak test', () => {
@@ -262,28 +262,28 @@ describe('the leak test', () => {
   it('covers every channel and finds the calls in each', () => {
     expect(callIds.length).toBeGreaterThan(20)
     for (const id of callIds)
-      for (const channel of ['audit', 'logs', 'traces'] as const) expect(told[channel]).toContain(id)
+      for (const channel of ['audit', 'logs', 'traces'] as const) expect(texts[channel]).toContain(id)
     for (const toolkit of ['tells-local', 'tells-remote', 'throws-local']) {
-      expect(told.metrics).toMatch(new RegExp(`loadout_calls_ended_total\\{.*toolkit="${toolkit}"`))
-      expect(told.events).toContain(toolkit)
+      expect(texts.metrics).toMatch(new RegExp(`loadout_calls_ended_total\\{.*toolkit="${toolkit}"`))
+      expect(texts.events).toContain(toolkit)
     }
     for (const word of ['approval-requested', 'state-changed', 'x-loadout-signature'])
-      expect(told.events).toContain(word)
-    for (const code of CODES) expect(told.errors).toContain(`problem:${code}`)
-    expect(told.views).toContain('${secret:env.API_TOKEN}')
-    expect(told.audit).toContain('•••')
-    for (const table of ['approvals', 'credentials', 'audit', 'grants']) expect(told.rows).toContain(`${table} {`)
+      expect(texts.events).toContain(word)
+    for (const code of CODES) expect(texts.errors).toContain(`problem:${code}`)
+    expect(texts.views).toContain('${secret:env.API_TOKEN}')
+    expect(texts.audit).toContain('•••')
+    for (const table of ['approvals', 'credentials', 'audit', 'grants']) expect(texts.rows).toContain(`${table} {`)
   })
 
   it('finds a leak in any form on any channel', () => {
     const secret = plantless()
     for (const channel of CHANNELS)
       for (const [form, text] of Object.entries(formsOf(secret))) {
-        const leaking = { ...told, [channel]: `${told[channel]} before${text}after` }
+        const leaking = { ...texts, [channel]: `${texts[channel]} before${text}after` }
         expect(leaksIn(leaking, new Map([['one', secret]]))).toContain(`one: ${form} in ${channel}`)
       }
     const basic = Buffer.from(`user:${secret}`).toString('base64')
-    expect(leaksIn({ ...told, logs: basic }, new Map([['one', secret]]))).not.toEqual([])
+    expect(leaksIn({ ...texts, logs: basic }, new Map([['one', secret]]))).not.toEqual([])
   })
 })
 

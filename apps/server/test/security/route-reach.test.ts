@@ -7,8 +7,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Drivers, HostError, rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { appOfUsers } from '../support/app-of-users.ts'
 import { STREAMS } from '../support/isolation-routes.ts'
+import { multiUserApp } from '../support/multi-user-app.ts'
 
 const seen: string[] = []
 const note = (what: string) => () => void seen.push(what)
@@ -135,7 +135,7 @@ const REACHING = [
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 15))
 
 it('every route connects through the drivers, and only the listed routes reach them', async () => {
-  const { host, as } = appOfUsers({
+  const { host, as } = multiUserApp({
     drivers,
     executor: quickjs(),
     policy: [rule('*', 'allow')],

@@ -45,8 +45,8 @@ async function rulesWith(stdio: string, templates?: object) {
 
 describe('GET /api/stdio', () => {
   it('shows the purpose and the inputs of a template and none of its contents', async () => {
-    const said = await rulesWith('templates', TEMPLATES)
-    expect(JSON.parse(said)).toEqual({
+    const rules = await rulesWith('templates', TEMPLATES)
+    expect(JSON.parse(rules)).toEqual({
       policy: 'templates',
       templates: [
         {
@@ -63,7 +63,7 @@ describe('GET /api/stdio', () => {
         },
       ],
     })
-    expect(said).not.toContain('operators')
+    expect(rules).not.toContain('operators')
     const settings = await (await fetch(`${server?.url}/api/app/settings`)).json()
     expect(settings).not.toHaveProperty('offered')
   })

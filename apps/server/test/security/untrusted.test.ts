@@ -2,14 +2,14 @@
 import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
-import { type AppOfUsers, type Ask, appOfUsers } from '../support/app-of-users.ts'
+import { type Ask, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 let server: RunningServer
 let ann: Ask
 let operator: Ask
 beforeEach(async () => {
-  app = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  app = multiUserApp({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   server = await startHttpServer('modern')
   ann = app.as('ann')
   operator = app.as('root', 'operator')

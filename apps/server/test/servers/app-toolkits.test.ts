@@ -6,9 +6,9 @@ import { defineTool } from '@loadout/core'
 import { fileSource, nodeDrivers } from '@loadout/core/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
-import { type AppOfUsers, type Ask, appOfUsers, type Body } from '../support/app-of-users.ts'
+import { type Ask, type Body, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 let server: RunningServer
 const operator = () => app.as('olga', 'operator')
 const ann = () => app.as('ann')
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 beforeEach(() => {
-  app = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  app = multiUserApp({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
 })
 afterEach(() => app.host.close())
 
@@ -209,7 +209,7 @@ describe('an app toolkit defined outside the database', () => {
 
   it("is read-only for operators too if a file's entry defines it: 409 on PATCH, DELETE and POST", async () => {
     await writeFile(file, JSON.stringify({ mcpServers: { docs: { url: server.url }, odd: { type: 'pigeon' } } }))
-    app = appOfUsers({ sources: [fileSource({ paths: [file], pollMs: 20 })] })
+    app = multiUserApp({ sources: [fileSource({ paths: [file], pollMs: 20 })] })
     const { toolkits, problems } = (await operator()('GET /api/app/toolkits')).body
     expect(toolkits).toMatchObject([{ id: 'docs', readOnly: true, source: file, tier: 'app' }])
     expect(problems).toMatchObject([{ source: file, entry: 'odd', line: 1 }])
@@ -234,7 +234,7 @@ describe('an app toolkit defined outside the database', () => {
 
   it("contains the app's own functions like any other toolkit and is read-only", async () => {
     const hello = defineTool({ name: 'hello', description: 'Greets.', execute: (_, { userId }) => `hello ${userId}` })
-    app = appOfUsers({ tools: [hello] })
+    app = multiUserApp({ tools: [hello] })
     expect(await toolkitsOf(ann())).toMatchObject([{ id: 'app', tier: 'app', readOnly: true, toolCount: 1 }])
     for (const [ask, user] of [
       [ann(), 'ann'],

@@ -1,12 +1,12 @@
 /** `POST /api/mcp/config`: what a record is, is read from the whole of it, however it is written. */
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type AppOfUsers, type Ask, appOfUsers } from '../support/app-of-users.ts'
+import { type Ask, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 let ann: Ask
 beforeAll(() => {
-  app = appOfUsers({ executor: quickjs() })
+  app = multiUserApp({ executor: quickjs() })
   ann = app.as('ann')
 })
 afterAll(() => app.host.close())
@@ -43,17 +43,17 @@ for (const [name, [config_json, right, wrong]] of Object.entries(RECORDS))
   })
 
 it('a config whose server is not in the marketplace is rejected by its field', async () => {
-  const given = { name: 'market', config_json: { url, enabled: false } }
+  const config = { name: 'market', config_json: { url, enabled: false } }
   for (const server_id of ['serv_nope', ''])
-    expect(await ann('POST /api/mcp/config', { ...given, server_id })).toMatchObject({
+    expect(await ann('POST /api/mcp/config', { ...config, server_id })).toMatchObject({
       status: 422,
       body: { errors: [{ path: 'server_id' }] },
     })
-  expect(await ann('POST /api/mcp/config', { ...given, config_type: 'mcp_marketplace' })).toMatchObject({
+  expect(await ann('POST /api/mcp/config', { ...config, config_type: 'mcp_marketplace' })).toMatchObject({
     status: 422,
     body: { errors: [{ path: 'config_type' }] },
   })
   const { body } = await ann('GET /api/mcp/config')
   expect(body.configs.map(({ name }: { name: string }) => name)).not.toContain('market')
-  expect((await ann('POST /api/mcp/config', { ...given, server_id: null })).status).toBe(200)
+  expect((await ann('POST /api/mcp/config', { ...config, server_id: null })).status).toBe(200)
 })

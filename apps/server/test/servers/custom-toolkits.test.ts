@@ -4,9 +4,9 @@ import { rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
 import { nodeDrivers } from '@loadout/core/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
+import { type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
-let app: AppOfUsers
+let app: MultiUserApp
 const ann = () => app.as('ann')
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
 const SECRET = 'planted-value-of-ann-91'
@@ -43,7 +43,7 @@ const glue = {
 }
 
 beforeAll(async () => {
-  app = appOfUsers({
+  app = multiUserApp({
     drivers: nodeDrivers({ stdio: 'on' }),
     executor: quickjs(),
     policy: [rule('asks.*', 'ask'), rule('*', 'allow')],
@@ -130,10 +130,10 @@ describe('two custom toolkits beside a stdio toolkit', () => {
     ]
     const { status, body } = await ann()('POST /api/mcp/config', { name: 'wrong', config_json: { tools } })
     expect(status).toBe(422)
-    const told = Object.fromEntries(
+    const answers = Object.fromEntries(
       body.errors.map((one: { path: string; message: string }) => [one.path, one.message]),
     )
-    expect(told).toMatchObject({
+    expect(answers).toMatchObject({
       'tools.1.name': '"a" is there twice',
       'tools.1.execute': expect.stringContaining('(line 1, column 11)'),
       'tools.1.hosts.0': expect.stringContaining('the operator allows none'),
@@ -146,7 +146,7 @@ describe('two custom toolkits beside a stdio toolkit', () => {
       'tools.4.inputSchema': expect.any(String),
       'tools.4.execute': expect.any(String),
     })
-    expect(Object.keys(told)).toHaveLength(11)
+    expect(Object.keys(answers)).toHaveLength(11)
     expect((await ann()('GET /api/mcp')).body.toolkits.map((one: { id: string }) => one.id)).not.toContain('wrong')
   })
 
@@ -157,9 +157,9 @@ describe('two custom toolkits beside a stdio toolkit', () => {
       ['POST /api/mcp', { name: 'wrong', server: { type: 'custom', ...bad } }],
       ['POST /api/mcp/config', { name: 'wrong', config_json: bad }],
     ] as const) {
-      const { status, body: told } = await ann()(route, body)
+      const { status, body: problem } = await ann()(route, body)
       const at = 'server' in body ? 'server.tools.0.execute' : 'tools.0.execute'
-      expect([status, told.errors?.map((one: { path: string }) => one.path)]).toEqual([422, [at]])
+      expect([status, problem.errors?.map((one: { path: string }) => one.path)]).toEqual([422, [at]])
     }
     const { body } = await ann()('POST /api/mcp/import', { config: { mcpServers: { wrong: bad } } })
     expect(body.entries).toMatchObject([{ status: 'rejected', errors: [{ path: 'tools.0.execute' }] }])
@@ -236,13 +236,13 @@ describe('POST /api/mcp/config/try', () => {
       id: 'asks',
       tools: [text('one', 'return 1'), text('two', 'return await asks.one(input)', { tools: ['asks.one'] })],
     }
-    const given = { config_json, tool: 'one', input: { param1: '' } }
-    expect((await attempt(given)).body).toMatchObject({
+    const request = { config_json, tool: 'one', input: { param1: '' } }
+    expect((await attempt(request)).body).toMatchObject({
       status: 'approval-needed',
       error: { code: 'approval-pending' },
     })
-    expect((await attempt({ ...given, allow: true })).body).toMatchObject({ status: 'ok' })
-    const inner = (await attempt({ ...given, tool: 'two', allow: true })).body
+    expect((await attempt({ ...request, allow: true })).body).toMatchObject({ status: 'ok' })
+    const inner = (await attempt({ ...request, tool: 'two', allow: true })).body
     expect(inner).toMatchObject({ status: 'tool-error' })
     expect(inner.content[0].text).toContain('would be asked first')
     expect(await counts()).toEqual(before)
@@ -252,9 +252,9 @@ describe('POST /api/mcp/config/try', () => {
     const { body } = await ann()('GET /api/mcp')
     const { uscoId, server } = body.toolkits.find((one: { id: string }) => one.id === 'words')
     const config_json = { secrets: server.secrets, tools: [text('has', 'return secrets.SALT.length')] }
-    const given = { config_json, tool: 'has', input: { param1: '' } }
-    expect((await attempt({ ...given, uscoId })).body.content[0].text).toBe(String(SECRET.length))
-    expect((await attempt(given)).body.code).toBe('secret-missing')
-    expect((await app.as('bob')('POST /api/mcp/config/try', { ...given, uscoId })).status).toBe(404)
+    const request = { config_json, tool: 'has', input: { param1: '' } }
+    expect((await attempt({ ...request, uscoId })).body.content[0].text).toBe(String(SECRET.length))
+    expect((await attempt(request)).body.code).toBe('secret-missing')
+    expect((await app.as('bob')('POST /api/mcp/config/try', { ...request, uscoId })).status).toBe(404)
   })
 })

@@ -11,34 +11,34 @@ import { PAGES } from '../support/scenarios/pages.ts'
 import { PROGRESS } from '../support/scenarios/progress.ts'
 import { QUESTIONS } from '../support/scenarios/questions.ts'
 import { RESULTS } from '../support/scenarios/results.ts'
+import { type Api, ScenarioContext, type Scenarios, startApi } from '../support/scenarios/scenario-context.ts'
 import { SESSIONS } from '../support/scenarios/sessions.ts'
 import { SIGN_IN } from '../support/scenarios/sign-in.ts'
 import { STDIO } from '../support/scenarios/stdio.ts'
-import { type Api, type Scenarios, startApi, World } from '../support/scenarios/world.ts'
 
 const ALL: Record<string, Scenarios> = {
   'sign-in': SIGN_IN,
   sessions: SESSIONS,
-  'servers that ask for time': LIMITS,
-  'tools that change': CHANGES,
+  'rate limits': LIMITS,
+  'list_changed notifications': CHANGES,
   progress: PROGRESS,
-  cancelling: CANCELLING,
-  'lists in pages': PAGES,
+  'a cancelled call': CANCELLING,
+  'paginated lists': PAGES,
   stdio: STDIO,
   'HTTP+SSE': OLD_SSE,
-  questions: QUESTIONS,
+  elicitation: QUESTIONS,
   results: RESULTS,
 }
 const LEAST = 36
 
 let api: Api
-let world: World
+let world: ScenarioContext
 beforeAll(async () => {
   api = await startApi()
 })
 afterAll(() => api.close())
 beforeEach(() => {
-  world = new World(api)
+  world = new ScenarioContext(api)
 })
 afterEach(() => world.end())
 

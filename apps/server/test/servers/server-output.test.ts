@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { programPath } from '../../../../test/program-path.ts'
 import { startHttpServer } from '../../../../test/real-servers.ts'
 import { createApp } from '../../src/http/app.ts'
-import { type AppOfUsers, type Ask, appOfUsers } from '../support/app-of-users.ts'
+import { type Ask, type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
 const FAULTY = programPath(
   fileURLToPath(new URL('../../../../packages/loadout/test/fixtures/fault-stdio.ts', import.meta.url)),
@@ -21,12 +21,12 @@ interface Script {
 }
 
 let folder: string
-let app: AppOfUsers
+let app: MultiUserApp
 let ann: Ask
 let operator: Ask
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadout-output-'))
-  app = appOfUsers({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  app = multiUserApp({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
   ann = app.as('ann')
   operator = app.as('olga', 'operator')
 })
@@ -47,7 +47,7 @@ const output = async (ask: Ask) => (await ask('GET /api/mcp/kit/output')).body
 const textsOf = ({ items }: { items: Array<{ text: string }> }) => items.map(({ text }) => text)
 
 /** Ann's call as a stream, with its events. */
-async function streamed({ host }: AppOfUsers, toolkit: string, args: object = {}) {
+async function streamed({ host }: MultiUserApp, toolkit: string, args: object = {}) {
   const hono = createApp({ host, authenticate: () => ({ kind: 'session', userId: 'ann', role: 'user' }) })
   const answer = await hono.request(`/api/tools/${toolkit}/echo/call`, {
     method: 'POST',
@@ -165,7 +165,7 @@ describe('the log messages of a server', () => {
 
   it.each(['legacy', 'modern'] as const)('includes the log of a %s server over HTTP', async (era) => {
     const server = await startHttpServer(era, { logs: true })
-    const world = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+    const world = multiUserApp({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
     try {
       await world.as('ann')('POST /api/mcp', { name: 'kit', url: server.url })
       const { events } = await streamed(world, 'kit', { text: 'hello' })

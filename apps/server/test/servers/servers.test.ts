@@ -320,10 +320,10 @@ describe('events', () => {
     })
     const stream = await app.request('/api/events', { headers: { 'x-user': 'ann' } })
     expect(stream.headers.get('content-type')).toContain('text/event-stream')
-    let heard = ''
+    let received = ''
     const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader()
     const hearing = (async () => {
-      for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) heard += part.value
+      for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) received += part.value
     })()
     for (const userId of ['bob', 'ann']) {
       const { stored } = await host.toolkits.register(
@@ -332,12 +332,12 @@ describe('events', () => {
       )
       await host.catalog.introspect(stored, userId)
     }
-    for (let i = 0; i < 500 && !heard.includes('catalog-changed'); i++)
+    for (let i = 0; i < 500 && !received.includes('catalog-changed'); i++)
       await new Promise((resolve) => setTimeout(resolve, 20))
     for (const event of ['ready', 'toolkit-registered', 'state-changed', 'catalog-changed'])
-      expect(heard).toContain(`event: ${event}`)
-    expect(heard).toContain('kit-of-ann')
-    expect(heard).not.toContain('bob')
+      expect(received).toContain(`event: ${event}`)
+    expect(received).toContain('kit-of-ann')
+    expect(received).not.toContain('bob')
     await reader?.cancel()
     await hearing
   })

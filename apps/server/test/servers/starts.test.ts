@@ -1,14 +1,14 @@
 /** Starts of servers over the API: their phase, and cancelling them. */
 import { nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type AppOfUsers, appOfUsers } from '../support/app-of-users.ts'
+import { type MultiUserApp, multiUserApp } from '../support/multi-user-app.ts'
 
 const MUTE = "process.stderr.write('Downloading the server\\n'); setInterval(() => {}, 1000)"
 const record = { name: 'mute', command: process.execPath, args: ['-e', MUTE] }
 
-let app: AppOfUsers
+let app: MultiUserApp
 beforeEach(() => {
-  app = appOfUsers({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  app = multiUserApp({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
 })
 afterEach(() => app.host.close())
 

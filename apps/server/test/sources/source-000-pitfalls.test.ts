@@ -8,19 +8,19 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startCountingServer } from '../../../../test/counting-server.ts'
 import { EVERYTHING, FILESYSTEM, startHttpServer } from '../../../../test/real-servers.ts'
 import { LIBRARY, ROOT, sourcesIn, target } from '../../../../test/structure/import-graph.ts'
-import { layTraps } from '../../../../test/traps.ts'
-import { type AppOfKeys, appOfKeys } from '../support/app-of-keys.ts'
-import type { Ask } from '../support/app-of-users.ts'
+import { setTraps } from '../../../../test/traps.ts'
+import { type ApiKeyApp, apiKeyApp } from '../support/api-key-app.ts'
+import type { Ask } from '../support/multi-user-app.ts'
 
 const node = process.execPath
 const everything = { command: node, args: [EVERYTHING] }
 let folder: string
-let app: AppOfKeys
+let app: ApiKeyApp
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'loadout-000-'))
   const drivers = nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' }, guard: { privateNetwork: true } })
-  app = appOfKeys({ drivers, files: localFiles({ folder }) })
+  app = apiKeyApp({ drivers, files: localFiles({ folder }) })
   await app.host.ready()
 })
 afterEach(async () => {
@@ -38,7 +38,7 @@ const run = async (ask: Ask, definition: object, mcpServers?: object) =>
 describe('pitfalls to avoid', () => {
   it('Do not write mcp-secret.json during UI invocation. No filesystem writes.', async () => {
     const files = { command: node, args: [FILESYSTEM, folder] }
-    const traps = layTraps()
+    const traps = setTraps()
     const done = await run(app.session('ann'), tool('files.list_allowed_directories'), { files }).finally(traps.lift)
     expect([done.status, traps.touched]).toEqual(['completed', []])
     expect(await readdir(folder)).toEqual([])
@@ -120,8 +120,8 @@ describe('validation rules', () => {
     for (const [name, record] of Object.entries(bad)) {
       const saved = await app.session('ann')('POST /api/mcp', { name, ...record })
       expect([name, saved.status, saved.body.code]).toEqual([name, 422, 'invalid-input'])
-      const brought = await run(app.session('ann'), tool(`${name}.x`), { [name]: record })
-      expect(brought).toMatchObject({
+      const inlineRun = await run(app.session('ann'), tool(`${name}.x`), { [name]: record })
+      expect(inlineRun).toMatchObject({
         code: 'invalid-input',
         errors: [{ path: expect.stringMatching(new RegExp(`^mcpServers\\.${name}\\.`)) }],
       })

@@ -9,9 +9,9 @@ import type { HostEvent } from '@loadout/core'
 import { localFiles, nodeDrivers } from '@loadout/core/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { EVERYTHING, FILESYSTEM } from '../../../../test/real-servers.ts'
-import { layTraps } from '../../../../test/traps.ts'
-import { type AppOfKeys, appOfKeys } from '../support/app-of-keys.ts'
-import type { Ask } from '../support/app-of-users.ts'
+import { setTraps } from '../../../../test/traps.ts'
+import { type ApiKeyApp, apiKeyApp } from '../support/api-key-app.ts'
+import type { Ask } from '../support/multi-user-app.ts'
 
 const node = process.execPath
 const PLACEHOLDER = 'anythingrandomthiswillbeignoredanyways'
@@ -20,13 +20,13 @@ const broken = { command: '/nowhere/to/be/found', args: [] as string[] }
 const files = () => ({ command: node, args: [FILESYSTEM, folder] })
 
 let folder: string
-let app: AppOfKeys
+let app: ApiKeyApp
 const resolutions: Array<Extract<HostEvent, { type: 'toolkits-resolved' }>> = []
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'loadout-000-'))
   resolutions.length = 0
-  app = appOfKeys({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }), files: localFiles({ folder }) })
+  app = apiKeyApp({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }), files: localFiles({ folder }) })
   await app.host.ready()
   app.host.events.on('toolkits-resolved', (event) => resolutions.push(event))
 })
@@ -62,7 +62,7 @@ describe('acceptance criteria', () => {
     const { body: stored } = await ann('POST /api/workflows', { name: 'write', nodes })
     // What is on the line now goes, so that the run starts the server itself.
     await app.host.connections.retire(saved.body.uscoId)
-    const traps = layTraps()
+    const traps = setTraps()
     const { status, body } = await ann('POST /api/workflow/invoke', {
       workflowId: stored.id,
       input: { who: 'ann' },
@@ -74,7 +74,7 @@ describe('acceptance criteria', () => {
   })
 
   it('the traps of the filesystem test catch a local run', async () => {
-    const traps = layTraps()
+    const traps = setTraps()
     const { body } = await run(app.local, echo('everything')).finally(traps.lift)
     expect(traps.touched).toContain('readFile')
     expect(JSON.stringify(body)).toContain('mcp-secret.json cannot be used')
@@ -153,7 +153,7 @@ describe('test plan', () => {
 describe('developer quick QA scenarios', () => {
   it('No UI config stored → File/env fallback initializes tools.', async () => {
     await app.host.close()
-    app = appOfKeys({ drivers: nodeDrivers(), files: localFiles({ folder, secretPath: 'by-setting.json' }) })
+    app = apiKeyApp({ drivers: nodeDrivers(), files: localFiles({ folder, secretPath: 'by-setting.json' }) })
     await writeFile(join(folder, 'by-setting.json'), JSON.stringify({ mcpServers: { everything } }))
     const { body } = await run(app.local, echo('everything'))
     expect([body.output, body.warnings.join()]).toEqual(['Echo: hello', expect.stringContaining('MCP_SECRET_PATH')])
@@ -162,7 +162,7 @@ describe('developer quick QA scenarios', () => {
   it('UI config present, session-auth → Tools start from context (no file/env access).', async () => {
     await writeSecretFile({ everything: broken, elsewhere: everything })
     const ann = app.session('ann')
-    const traps = layTraps()
+    const traps = setTraps()
     const [own, foreign] = await Promise.all([
       run(ann, echo('everything'), { mcpServers: { everything } }),
       run(ann, echo('elsewhere')),

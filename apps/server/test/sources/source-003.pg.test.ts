@@ -12,7 +12,7 @@ import { EVERYTHING, FILESYSTEM } from '../../../../test/real-servers.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/ops/log.ts'
 import { type RunningServer, startServer } from '../../src/serve.ts'
-import type { Answer, Body } from '../support/app-of-users.ts'
+import type { Answer, Body } from '../support/multi-user-app.ts'
 
 const BOOTSTRAP = `bootstrap-${randomBytes(24).toString('hex')}`
 const node = process.execPath
@@ -196,8 +196,8 @@ async function useMarketplace(): Promise<void> {
 /** A save that says nothing of the marketplace changes nothing of it; one that says otherwise does. */
 async function keepsItsTie(config_json: object, uscoId: string): Promise<void> {
   const record = { name: 'market', config_json }
-  const tie = async (given: object) => {
-    const { status } = await ann('POST /api/mcp/config', { ...record, ...given })
+  const tie = async (body: object) => {
+    const { status } = await ann('POST /api/mcp/config', { ...record, ...body })
     const [row] = await rows('select server_id, config_type from mcp.user_server_configs where usco_id = $1', uscoId)
     return [status, row?.server_id, row?.config_type]
   }

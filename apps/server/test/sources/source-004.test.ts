@@ -148,8 +148,8 @@ describe('config entry points', () => {
       const on = (await host.status()).connections.map(({ toolkit }) => toolkit)
       expect(on.sort()).toEqual(['api-mcp', 'cloud-mcp', 'filesystem-mcp'])
       const thread = host.thread({ userId: 'ann', threadId: 't' })
-      const said = await thread.call({ name: 'cloud-mcp.echo', arguments: { text: 'hi' } })
-      expect(said, JSON.stringify(said)).toMatchObject({ status: 'ok', content: [{ type: 'text', text: 'hi' }] })
+      const outcome = await thread.call({ name: 'cloud-mcp.echo', arguments: { text: 'hi' } })
+      expect(outcome, JSON.stringify(outcome)).toMatchObject({ status: 'ok', content: [{ type: 'text', text: 'hi' }] })
     } finally {
       await Promise.all([sse.close(), http.close()])
     }

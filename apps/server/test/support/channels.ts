@@ -40,7 +40,7 @@ async function startInbox() {
   return { got, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, close: () => http.close() }
 }
 
-export async function listenToServer(given: Record<string, string>, files: readonly string[]): Promise<Listened> {
+export async function listenToServer(env: Record<string, string>, files: readonly string[]): Promise<Listened> {
   const [collector, hook] = [await startInbox(), await startInbox()]
   const dir = mkdtempSync(join(tmpdir(), 'loadout-planted-'))
   await copyPrepared(dir)
@@ -50,11 +50,11 @@ export async function listenToServer(given: Record<string, string>, files: reado
       LOADOUT_DATA_DIR: dir,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       LOADOUT_WEBHOOK_URL: `${hook.url}/hook`,
-      ...given,
+      ...env,
     }),
     globalFiles: files.map((text, index) => fileOf(join(dir, `servers-${index}.json`), text)),
   }
-  const told: Record<Channel, string[]> = {
+  const texts: Record<Channel, string[]> = {
     audit: [],
     logs: [],
     metrics: [],
@@ -64,26 +64,26 @@ export async function listenToServer(given: Record<string, string>, files: reado
     views: [],
     rows: [],
   }
-  const log = createLog('trace', { write: (line: string) => void told.logs.push(line) })
+  const log = createLog('trace', { write: (line: string) => void texts.logs.push(line) })
   const server = await startServer(config, { log })
-  const stopEvents = await listenToEvents(server.url, told.events)
-  const ask = askOf(server.url, { told, journal: join(dir, 'journal') })
+  const stopEvents = await listenToEvents(server.url, texts.events)
+  const ask = askOf(server.url, { texts, journal: join(dir, 'journal') })
   return {
     ask,
     async end() {
       // What was done last is told a moment later.
       await new Promise((resolve) => setTimeout(resolve, 300))
       for (const format of ['json', 'csv', 'jsonl'])
-        told.audit.push((await ask(`GET /api/audit?all=true&limit=1000&format=${format}`)).text)
-      told.metrics.push((await ask('GET /metrics')).text)
+        texts.audit.push((await ask(`GET /api/audit?all=true&limit=1000&format=${format}`)).text)
+      texts.metrics.push((await ask('GET /metrics')).text)
       await stopEvents()
       await server.close()
-      told.rows.push(...(await rowsIn(dir)))
+      texts.rows.push(...(await rowsIn(dir)))
       rmSync(dir, { recursive: true, force: true })
-      told.events.push(...hook.got)
+      texts.events.push(...hook.got)
       collector.close()
       hook.close()
-      return Object.fromEntries(CHANNELS.map((name) => [name, told[name].join('\n')])) as Record<Channel, string>
+      return Object.fromEntries(CHANNELS.map((name) => [name, texts[name].join('\n')])) as Record<Channel, string>
     },
   }
 }
@@ -102,19 +102,19 @@ async function rowsIn(dir: string): Promise<string[]> {
   const tables = await database.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'mcp'`,
   )
-  const told: string[] = []
+  const texts: string[] = []
   for (const { name } of tables.rows.filter((table) => !RESULT_TABLES.includes(table.name))) {
     const { rows } = await database.query<{ row: string }>(`select row_to_json(t)::text as row from mcp."${name}" t`)
-    told.push(...rows.map(({ row }) => `${name} ${row}`))
+    texts.push(...rows.map(({ row }) => `${name} ${row}`))
   }
   await database.close()
-  return told
+  return texts
 }
 
 /** Which routes answer with a tool's own result: those are for its caller. */
 const RESULTS = /^POST \/api\/tools\/.*\/call|^GET \/api\/(calls|results|audit)\b|^GET \/metrics/
 
-function askOf(url: string, { told, journal }: { told: Record<Channel, string[]>; journal: string }): Ask {
+function askOf(url: string, { texts, journal }: { texts: Record<Channel, string[]>; journal: string }): Ask {
   return async (route, body, headers = {}) => {
     const [method = 'GET', path = ''] = route.split(' ')
     const json = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
@@ -122,11 +122,11 @@ function askOf(url: string, { told, journal }: { told: Record<Channel, string[]>
     const answer = await fetch(`${url}${path}`, { method, ...json, headers: { ...type, ...headers } })
     const text = await answer.text()
     const head = JSON.stringify(Object.fromEntries(answer.headers))
-    if (answer.status >= 400) told.errors.push(`${head}\n${text}`)
-    else if (answer.headers.get('content-type')?.includes('event-stream')) told.errors.push(head, failuresIn(text))
+    if (answer.status >= 400) texts.errors.push(`${head}\n${text}`)
+    else if (answer.headers.get('content-type')?.includes('event-stream')) texts.errors.push(head, failuresIn(text))
     // What waits shows an approval, not a result.
-    else if (!RESULTS.test(route) || answer.status === 202) told.views.push(`${head}\n${text}`)
-    told.audit.push(...linesOf(journal))
+    else if (!RESULTS.test(route) || answer.status === 202) texts.views.push(`${head}\n${text}`)
+    texts.audit.push(...linesOf(journal))
     const isJson = answer.headers.get('content-type')?.includes('json') && !path.includes('jsonl')
     return { status: answer.status, text, body: isJson ? JSON.parse(text) : undefined }
   }

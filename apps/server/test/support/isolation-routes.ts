@@ -1,4 +1,4 @@
-/** Who meets in `isolation.ts`, and how the routes of the app are filled. A new route that is not said here is a finding there. */
+/** Users of `isolation.ts` and the requests for every route. A route that is missing here is a finding. */
 export const USERS = ['ann', 'bob'] as const
 export type User = (typeof USERS)[number]
 export const OPERATOR = 'olga'

@@ -22,7 +22,7 @@ import {
   WRITES,
 } from './isolation-routes.ts'
 
-export interface World {
+export interface IsolationApp {
   fetch(who: Who, path: string, init: RequestInit): Promise<Response>
   /** A real MCP server over HTTP. */
   serverUrl: string
@@ -37,10 +37,10 @@ interface Answer {
 }
 
 interface Meeting {
-  world: World
+  world: IsolationApp
   findings: string[]
   /** Every answer that a user ever got. */
-  heard: Record<User, Answer[]>
+  answers: Record<User, Answer[]>
   events: Record<User, { text: string; stop(): Promise<void> }>
   routes: Route[]
 }
@@ -50,13 +50,13 @@ interface Route {
 }
 
 /** What went wrong when `acting` asked for all that `other` has. Empty is good. */
-export async function findLeaks(world: World, acting: User): Promise<{ findings: string[]; routes: string[] }> {
+export async function findLeaks(world: IsolationApp, acting: User): Promise<{ findings: string[]; routes: string[] }> {
   const other: User = acting === 'ann' ? 'bob' : 'ann'
   const findings: string[] = []
-  const heard = { ann: [], bob: [] }
+  const answers = { ann: [], bob: [] }
   const routes = await readRoutes(world)
   const events = { ann: await listen(world, 'ann'), bob: await listen(world, 'bob') }
-  const meeting: Meeting = { world, findings, heard, events, routes }
+  const meeting: Meeting = { world, findings, answers, events, routes }
   const own = await settle(meeting, acting)
   const theirs = await settle(meeting, other)
   const before = await lookAtAll(meeting, other, theirs)
@@ -73,7 +73,7 @@ export async function findLeaks(world: World, acting: User): Promise<{ findings:
   return { findings, routes: routes.map(({ method, path }) => `${method} ${path}`) }
 }
 
-async function readRoutes({ fetch }: World): Promise<Route[]> {
+async function readRoutes({ fetch }: IsolationApp): Promise<Route[]> {
   const { paths } = (await (await fetch(OPERATOR, '/api/openapi.json', {})).json()) as Body
   const own = Object.entries(paths as Record<string, object>).filter(([path]) => !COOKIES.test(path))
   return own.flatMap(([path, methods]) =>
@@ -81,7 +81,7 @@ async function readRoutes({ fetch }: World): Promise<Route[]> {
   )
 }
 
-async function ask({ world, heard }: Meeting, who: Who, [route, body]: [route: string, body?: unknown]) {
+async function ask({ world, answers }: Meeting, who: Who, [route, body]: [route: string, body?: unknown]) {
   const [method = '', path = ''] = route.split(' ')
   const headers = { 'content-type': 'application/json' }
   const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) }
@@ -89,7 +89,7 @@ async function ask({ world, heard }: Meeting, who: Who, [route, body]: [route: s
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('json') === true
   const answer: Answer = { route, status: response.status, text, body: isJson ? JSON.parse(text) : undefined }
-  if (who !== OPERATOR) heard[who].push(answer)
+  if (who !== OPERATOR) answers[who].push(answer)
   return answer
 }
 
@@ -137,7 +137,7 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
     nodes: [{ id: 'a', type: 'tool', ref: 'kit.echo', arguments: { message: mark } }],
   })
   return {
-    ...(await askedAndKept(must, mark)),
+    ...(await askUntilStored(must, mark)),
     kitUscoId: kit.uscoId,
     onlyKit: only.id,
     onlyUscoId: only.uscoId,
@@ -153,7 +153,7 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
 type Must = (route: string, body?: object) => Promise<ReturnType<typeof JSON.parse>>
 
 /** A question that is open, an answer that is remembered, and a result that was too large. */
-async function askedAndKept(must: Must, mark: string) {
+async function askUntilStored(must: Must, mark: string) {
   await must('PUT /api/policy/own', { rules: [{ pattern: 'kit.get-sum', decision: 'ask', reason: mark }] })
   const sum = { arguments: { a: 1, b: 2 } }
   const answered = await must('POST /api/tools/kit/get-sum/call', sum)
@@ -187,11 +187,11 @@ async function expectNoDifference(
   { acting, params, nobodys }: { acting: User; params: Record<string, string>; nobodys: [string, unknown?] },
 ): Promise<void> {
   const nothing = await ask({ findings, ...meeting }, acting, nobodys)
-  const told = ({ status, body }: Answer, ids: Record<string, string>) => {
+  const withoutIds = ({ status, body }: Answer, ids: Record<string, string>) => {
     const { requestId: _, callId: _call, ...rest } = body ?? {}
     return Object.values(ids).reduce((text, id) => text.replaceAll(id, '…'), JSON.stringify([status, rest]))
   }
-  const [a, b] = [told(answer, params), told(nothing, { ...params, ...namingNothing(params) })]
+  const [a, b] = [withoutIds(answer, params), withoutIds(nothing, { ...params, ...namingNothing(params) })]
   if (a !== b) findings.push(`${answer.route} tells that it exists: ${a}, but for nothing ${b}`)
 }
 
@@ -257,12 +257,12 @@ async function lookAtAll(meeting: Meeting, user: User, own: Things): Promise<Map
 }
 
 /** Nothing of the one in anything that the other was ever told. */
-function lookForMarks({ findings, heard, events }: Meeting, things: Record<User, Things>): void {
+function lookForMarks({ findings, answers, events }: Meeting, things: Record<User, Things>): void {
   for (const user of USERS) {
     const other: User = user === 'ann' ? 'bob' : 'ann'
     const mark = MARKS[other]
     const { kitUscoId, onlyUscoId, callId, inputId, keyId, approvalId, grantId, resultId } = things[other]
-    for (const { route, status, text } of heard[user]) {
+    for (const { route, status, text } of answers[user]) {
       if (text.includes(mark)) findings.push(`${route} told ${user} of ${other}: ${around(text, mark)}`)
       // An error may repeat what was asked for.
       if (status >= 300) continue
@@ -273,7 +273,8 @@ function lookForMarks({ findings, heard, events }: Meeting, things: Record<User,
     if (!text.includes(things[user].kitUscoId)) findings.push(`${user} heard no events`)
     for (const sign of [mark, kitUscoId, onlyUscoId, inputId, approvalId, grantId])
       if (text.includes(sign)) findings.push(`an event told ${user} of ${other}: ${around(text, sign)}`)
-    if (!heard[user].some((answer) => answer.text.includes(MARKS[user]))) findings.push(`${user} saw nothing of theirs`)
+    if (!answers[user].some((answer) => answer.text.includes(MARKS[user])))
+      findings.push(`${user} saw nothing of theirs`)
   }
 }
 
@@ -310,7 +311,7 @@ function expectStatus({ findings }: Meeting, { route, status, text }: Answer, wa
   if (status !== wanted) findings.push(`${route} gave ${status} instead of ${wanted}: ${text.slice(0, 300)}`)
 }
 
-async function listen({ fetch }: World, user: User): Promise<{ text: string; stop(): Promise<void> }> {
+async function listen({ fetch }: IsolationApp, user: User): Promise<{ text: string; stop(): Promise<void> }> {
   const controller = new AbortController()
   const response = await fetch(user, '/api/events', { signal: controller.signal })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()

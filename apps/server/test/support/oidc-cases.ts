@@ -1,11 +1,11 @@
-/** What holds of sign-in by a provider, over any storage. The browser starts on one process and comes back to the other. */
+/** OpenID Connect cases for any storage. The browser starts on one process and returns to the other. */
 import { expect } from 'vitest'
 import type { OidcServer } from '../../../../test/oidc-server.ts'
 import type { SignInLimits } from '../../src/auth/sign-in.ts'
-import { type Browser, PASSWORD, type SignInWorld } from './sign-in-world.ts'
+import { type Browser, PASSWORD, type SignInServers } from './sign-in-servers.ts'
 
-interface Given {
-  world: SignInWorld
+interface OidcSetup {
+  world: SignInServers
   provider: OidcServer
 }
 export interface OidcCase {
@@ -13,14 +13,14 @@ export interface OidcCase {
   byPassword?: boolean
   trustEmail?: boolean
   limits?: Partial<SignInLimits>
-  run(given: Given): Promise<void>
+  run(given: OidcSetup): Promise<void>
 }
 
 const ANN = { sub: 'ann-there', email: 'ann@example.com', email_verified: true, name: 'Ann of There' }
 
 /** Where the browser ends up: through the provider and back. */
 export async function through(
-  { world }: Given,
+  { world }: OidcSetup,
   browser: Browser,
   change: (back: URL) => void = () => {},
 ): Promise<string> {
@@ -38,39 +38,39 @@ export async function through(
 }
 
 const who = async (browser: Browser) => (await browser.ask('GET /api/auth/session')).body.user
-const people = ({ world }: Given) =>
+const people = ({ world }: OidcSetup) =>
   world.storage.transaction({ caller: 'sign-in' }, async (tx) => ({
     users: await tx.list('users'),
     accounts: await tx.list('accounts'),
     sessions: await tx.list('sessions'),
   }))
 
-const invite = async ({ world }: Given, email: string): Promise<string> =>
+const invite = async ({ world }: OidcSetup, email: string): Promise<string> =>
   (await (await world.operator()).ask('POST /api/users', { body: { email, name: 'Ann of Here' } })).body.user.id
 
 const REFUSED = '/sign-in?problem=sign-in-failed'
 const NO_ACCOUNT = '/sign-in?problem=no-account'
 
 export const OIDC_CASES: Record<string, OidcCase> = {
-  'who was invited comes in by their email, and is known by who they are from then on': {
-    async run(given) {
-      const { world, provider } = given
-      const id = await invite(given, 'ann@example.com')
+  'an invited user signs in by email and is later identified by subject': {
+    async run(setup) {
+      const { world, provider } = setup
+      const id = await invite(setup, 'ann@example.com')
       provider.rules.claims = ANN
       const browser = world.browser()
       expect((await browser.ask('GET /api/auth/session')).body.methods).toEqual({
         password: true,
         oidc: { name: 'Work' },
       })
-      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await through(setup, browser)).toBe('/tools?q=x')
       expect(await who(browser)).toEqual({ id, name: 'Ann of Here', email: 'ann@example.com', operator: false })
       expect((await browser.ask('GET /api/preferences', { at: 1 })).status).toBe(200)
       // Another email there is the same person here.
       provider.rules.claims = { ...ANN, email: 'ann.married@example.com' }
       const later = world.browser()
-      expect(await through(given, later)).toBe('/tools?q=x')
+      expect(await through(setup, later)).toBe('/tools?q=x')
       expect((await who(later)).id).toBe(id)
-      const { accounts } = await people(given)
+      const { accounts } = await people(setup)
       const own = accounts.filter(({ userId }) => userId === id)
       expect(own).toMatchObject([{ provider: 'oidc', subject: 'ann-there', passwordHash: null }])
       expect(JSON.stringify(accounts)).not.toMatch(/at-|rt-|eyJ/)
@@ -79,65 +79,65 @@ export const OIDC_CASES: Record<string, OidcCase> = {
     },
   },
 
-  'who was not invited has no account, and gets none': {
-    async run(given) {
-      const { world, provider } = given
+  'a user without an invitation gets no account': {
+    async run(setup) {
+      const { world, provider } = setup
       await world.operator()
       provider.rules.claims = ANN
       const browser = world.browser()
-      expect(await through(given, browser)).toBe(NO_ACCOUNT)
+      expect(await through(setup, browser)).toBe(NO_ACCOUNT)
       expect(await who(browser)).toBeNull()
-      expect((await people(given)).users).toHaveLength(1)
+      expect((await people(setup)).users).toHaveLength(1)
     },
   },
 
-  'with sign-up on whoever the provider vouches for gets one, and nobody else': {
+  'with sign-up on, only users with a verified email get an account': {
     signUp: true,
-    async run(given) {
-      const { world, provider } = given
+    async run(setup) {
+      const { world, provider } = setup
       provider.rules.claims = { ...ANN, email_verified: false }
-      expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
-      expect((await people(given)).users).toEqual([])
+      expect(await through(setup, world.browser())).toBe(NO_ACCOUNT)
+      expect((await people(setup)).users).toEqual([])
       provider.rules.claims = ANN
       const browser = world.browser()
-      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await through(setup, browser)).toBe('/tools?q=x')
       expect(await who(browser)).toMatchObject({ email: 'ann@example.com', name: 'Ann of There', operator: false })
     },
   },
 
-  'an email that the provider does not call verified leads to nobody': {
-    async run(given) {
-      const { world, provider } = given
-      await invite(given, 'ann@example.com')
+  'an unverified email matches no user': {
+    async run(setup) {
+      const { world, provider } = setup
+      await invite(setup, 'ann@example.com')
       for (const claims of [
         { ...ANN, email_verified: false },
         { ...ANN, email_verified: undefined },
         { ...ANN, email_verified: 'true' },
       ]) {
         provider.rules.claims = claims
-        expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
+        expect(await through(setup, world.browser())).toBe(NO_ACCOUNT)
       }
       provider.rules.claims = { sub: 'x' }
-      expect(await through(given, world.browser())).toMatch(/^\/sign-in\?problem=(no-account|sign-in-failed)$/)
-      expect((await people(given)).sessions).toHaveLength(1)
+      expect(await through(setup, world.browser())).toMatch(/^\/sign-in\?problem=(no-account|sign-in-failed)$/)
+      expect((await people(setup)).sessions).toHaveLength(1)
     },
   },
 
-  'unless the operator trusts the provider with it': {
+  'an unverified email matches a user when the operator trusts the provider': {
     trustEmail: true,
-    async run(given) {
-      const id = await invite(given, 'ann@example.com')
-      given.provider.rules.claims = { ...ANN, email_verified: undefined }
-      const browser = given.world.browser()
-      expect(await through(given, browser)).toBe('/tools?q=x')
+    async run(setup) {
+      const id = await invite(setup, 'ann@example.com')
+      setup.provider.rules.claims = { ...ANN, email_verified: undefined }
+      const browser = setup.world.browser()
+      expect(await through(setup, browser)).toBe('/tools?q=x')
       expect((await who(browser)).id).toBe(id)
     },
   },
 
-  'a token that is not for us, not from there, not signed, over, or of another sign-in lets nobody in': {
-    async run(given) {
-      const { world, provider } = given
-      await invite(given, 'ann@example.com')
+  'a token with a wrong audience, issuer, signature, expiry or nonce is rejected': {
+    async run(setup) {
+      const { world, provider } = setup
+      await invite(setup, 'ann@example.com')
       provider.rules.claims = ANN
       const past = Math.floor(Date.now() / 1000) - 3600
       const wrong: Array<Partial<typeof provider.rules>> = [
@@ -152,22 +152,22 @@ export const OIDC_CASES: Record<string, OidcCase> = {
       for (const rules of wrong) {
         Object.assign(provider.rules, { token: {}, foreignKey: false, unsigned: false }, rules)
         const browser = world.browser()
-        expect(await through(given, browser), JSON.stringify(rules)).toBe(REFUSED)
+        expect(await through(setup, browser), JSON.stringify(rules)).toBe(REFUSED)
         expect(await who(browser)).toBeNull()
       }
       Object.assign(provider.rules, { token: {}, foreignKey: false, unsigned: false })
-      expect(await through(given, world.browser())).toBe('/tools?q=x')
+      expect(await through(setup, world.browser())).toBe('/tools?q=x')
     },
   },
 
   "somebody else's way back is not ours, and none is good twice": {
-    async run(given) {
-      const { world, provider } = given
-      await invite(given, 'ann@example.com')
+    async run(setup) {
+      const { world, provider } = setup
+      await invite(setup, 'ann@example.com')
       provider.rules.claims = ANN
       const [mine, theirs] = [world.browser(), world.browser()]
       let back: URL | undefined
-      await through(given, theirs, (url) => {
+      await through(setup, theirs, (url) => {
         back = new URL(url)
         url.searchParams.set('error', 'interrupted')
       })
@@ -177,7 +177,7 @@ export const OIDC_CASES: Record<string, OidcCase> = {
       expect(await who(mine)).toBeNull()
       let used = ''
       expect(
-        await through(given, mine, (url) => {
+        await through(setup, mine, (url) => {
           used = `${url.pathname}${url.search}`
         }),
       ).toBe('/tools?q=x')
@@ -192,25 +192,25 @@ export const OIDC_CASES: Record<string, OidcCase> = {
     },
   },
 
-  'who says no there, or is disabled here, is not let in': {
-    async run(given) {
-      const { world, provider } = given
-      const id = await invite(given, 'ann@example.com')
+  'a user who denies consent or is disabled cannot sign in': {
+    async run(setup) {
+      const { world, provider } = setup
+      const id = await invite(setup, 'ann@example.com')
       provider.rules.claims = ANN
       provider.rules.denied = true
-      expect(await through(given, world.browser())).toBe(REFUSED)
+      expect(await through(setup, world.browser())).toBe(REFUSED)
       provider.rules.denied = false
-      expect(await through(given, world.browser())).toBe('/tools?q=x')
+      expect(await through(setup, world.browser())).toBe('/tools?q=x')
       await (await world.operator()).ask(`PATCH /api/users/${id}`, { body: { disabled: true } })
       const browser = world.browser()
-      expect(await through(given, browser)).toBe(REFUSED)
+      expect(await through(setup, browser)).toBe(REFUSED)
       expect(await who(browser)).toBeNull()
     },
   },
 
-  'a provider that is down keeps nobody else out, and is asked again': {
-    async run(given) {
-      const { world, provider } = given
+  'an unreachable provider does not affect passwords and is retried': {
+    async run(setup) {
+      const { world, provider } = setup
       provider.rules.down = true
       await world.operator()
       const browser = world.browser()
@@ -228,7 +228,7 @@ export const OIDC_CASES: Record<string, OidcCase> = {
     },
   },
 
-  'the way back leads to pages of ours only': {
+  'the return path leads only to pages of this server': {
     async run({ world }) {
       for (const to of [
         'https://evil.example',
@@ -246,72 +246,73 @@ export const OIDC_CASES: Record<string, OidcCase> = {
     },
   },
 
-  'an email that is told at another address counts, of the same person': {
-    async run(given) {
-      const { world, provider } = given
-      const id = await invite(given, 'ann@example.com')
+  'an email from the userinfo endpoint counts for the same subject': {
+    async run(setup) {
+      const { world, provider } = setup
+      const id = await invite(setup, 'ann@example.com')
       provider.rules.claims = { sub: ANN.sub }
       provider.rules.basic = true
       provider.rules.userinfo = { ...ANN, sub: 'somebody-else' }
-      expect(await through(given, world.browser())).toMatch(/^\/sign-in\?problem=/)
+      expect(await through(setup, world.browser())).toMatch(/^\/sign-in\?problem=/)
       provider.rules.userinfo = ANN
       const browser = world.browser()
-      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await through(setup, browser)).toBe('/tools?q=x')
       expect((await who(browser)).id).toBe(id)
     },
   },
 
-  'without passwords the link names the first operator, who comes in by the provider; every other way is shut': {
-    byPassword: false,
-    async run(given) {
-      const { world, provider } = given
-      const link = () => world.processes[0].signIn.setupLink()
-      const { token = '' } = (await link()) ?? {}
-      const browser = world.browser()
-      const state = async () => (await browser.ask('GET /api/auth/session')).body
-      expect(await state()).toMatchObject({ methods: { password: false, oidc: { name: 'Work' } }, setupNeeded: true })
-      const name = (email: string, more = {}) =>
-        browser.ask('POST /api/auth/setup', { body: { token, email, name: 'Ann', ...more } })
-      expect((await name('ann@example.com', { password: PASSWORD })).body.code).toBe('forbidden')
-      // A slip of the pen: the link is still good, and who was named first is nobody.
-      expect((await name('bob@example.com')).status).toBe(202)
-      expect(await state()).toMatchObject({ user: null, setupNeeded: false })
-      expect((await link())?.token).toBe(token)
-      expect((await name('Ann@example.com')).status).toBe(202)
-      expect((await people(given)).users.map(({ email }) => email)).toEqual(['ann@example.com'])
-      provider.rules.claims = { ...ANN, email: 'bob@example.com', sub: 'bob' }
-      expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
-      provider.rules.claims = ANN
-      expect(await through(given, browser)).toBe('/tools?q=x')
-      expect(await who(browser)).toMatchObject({ email: 'ann@example.com', operator: true })
-      expect([await link(), (await name('eve@example.com')).body.code]).toEqual([undefined, 'sign-in-link-invalid'])
-      expect((await browser.ask('POST /api/auth/link', { body: { token } })).body.code).toBe('sign-in-link-invalid')
+  'without passwords the setup link names the first operator, who signs in by the provider, and password routes are closed':
+    {
+      byPassword: false,
+      async run(setup) {
+        const { world, provider } = setup
+        const link = () => world.processes[0].signIn.setupLink()
+        const { token = '' } = (await link()) ?? {}
+        const browser = world.browser()
+        const state = async () => (await browser.ask('GET /api/auth/session')).body
+        expect(await state()).toMatchObject({ methods: { password: false, oidc: { name: 'Work' } }, setupNeeded: true })
+        const name = (email: string, more = {}) =>
+          browser.ask('POST /api/auth/setup', { body: { token, email, name: 'Ann', ...more } })
+        expect((await name('ann@example.com', { password: PASSWORD })).body.code).toBe('forbidden')
+        // A slip of the pen: the link is still good, and who was named first is nobody.
+        expect((await name('bob@example.com')).status).toBe(202)
+        expect(await state()).toMatchObject({ user: null, setupNeeded: false })
+        expect((await link())?.token).toBe(token)
+        expect((await name('Ann@example.com')).status).toBe(202)
+        expect((await people(setup)).users.map(({ email }) => email)).toEqual(['ann@example.com'])
+        provider.rules.claims = { ...ANN, email: 'bob@example.com', sub: 'bob' }
+        expect(await through(setup, world.browser())).toBe(NO_ACCOUNT)
+        provider.rules.claims = ANN
+        expect(await through(setup, browser)).toBe('/tools?q=x')
+        expect(await who(browser)).toMatchObject({ email: 'ann@example.com', operator: true })
+        expect([await link(), (await name('eve@example.com')).body.code]).toEqual([undefined, 'sign-in-link-invalid'])
+        expect((await browser.ask('POST /api/auth/link', { body: { token } })).body.code).toBe('sign-in-link-invalid')
 
-      const invited = await browser.ask('POST /api/users', { body: { email: 'cy@example.com' } })
-      const theirs = { token: new URL(invited.body.link.url).hash.slice(1), password: PASSWORD }
-      for (const [route, body] of [
-        ['sign-in', { email: 'cy@example.com', password: PASSWORD }],
-        ['invite', theirs],
-        ['reset', theirs],
-        ['password', { current: PASSWORD, password: PASSWORD }],
-      ] as const)
-        expect((await browser.ask(`POST /api/auth/${route}`, { body })).body).toMatchObject({
-          code: 'forbidden',
-          action: 'Sign in with Work.',
-        })
-      const shown = await browser.ask('POST /api/auth/link', { body: { token: theirs.token } })
-      expect(shown.body).toMatchObject({ kind: 'invite', email: 'cy@example.com' })
+        const invited = await browser.ask('POST /api/users', { body: { email: 'cy@example.com' } })
+        const theirs = { token: new URL(invited.body.link.url).hash.slice(1), password: PASSWORD }
+        for (const [route, body] of [
+          ['sign-in', { email: 'cy@example.com', password: PASSWORD }],
+          ['invite', theirs],
+          ['reset', theirs],
+          ['password', { current: PASSWORD, password: PASSWORD }],
+        ] as const)
+          expect((await browser.ask(`POST /api/auth/${route}`, { body })).body).toMatchObject({
+            code: 'forbidden',
+            action: 'Sign in with Work.',
+          })
+        const shown = await browser.ask('POST /api/auth/link', { body: { token: theirs.token } })
+        expect(shown.body).toMatchObject({ kind: 'invite', email: 'cy@example.com' })
+      },
     },
-  },
 
-  'without passwords who came by sign-up can be named, too': {
+  'without passwords a user from sign-up can become the first operator': {
     byPassword: false,
     signUp: true,
-    async run(given) {
-      const { world, provider } = given
+    async run(setup) {
+      const { world, provider } = setup
       provider.rules.claims = ANN
       const browser = world.browser()
-      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await through(setup, browser)).toBe('/tools?q=x')
       expect((await who(browser)).operator).toBe(false)
       const { token = '' } = (await world.processes[1].signIn.setupLink()) ?? {}
       const body = { token, email: ANN.email, name: 'Ann' }
@@ -321,7 +322,7 @@ export const OIDC_CASES: Record<string, OidcCase> = {
     },
   },
 
-  'who sets out too often waits, in whichever process, and reads why in a browser': {
+  'sign-in starts are throttled across processes, and a browser shows the reason': {
     limits: { starts: { max: 3, windowMs: 60_000 } },
     async run({ world }) {
       const browser = world.browser()
@@ -336,13 +337,13 @@ export const OIDC_CASES: Record<string, OidcCase> = {
     },
   },
 
-  'who comes back too often without getting in waits; who gets in is not counted': {
+  'failed callbacks are throttled and successful ones do not count': {
     limits: { address: { max: 3, windowMs: 60_000 } },
-    async run(given) {
-      const { world, provider } = given
-      await invite(given, 'ann@example.com')
+    async run(setup) {
+      const { world, provider } = setup
+      await invite(setup, 'ann@example.com')
       provider.rules.claims = ANN
-      for (let n = 0; n < 5; n++) expect(await through(given, world.browser())).toBe('/tools?q=x')
+      for (let n = 0; n < 5; n++) expect(await through(setup, world.browser())).toBe('/tools?q=x')
       const asked = provider.requests.length
       const made = 'GET /api/auth/oidc/callback?state=x&code=y'
       for (const at of [0, 1, 0] as const) expect((await world.browser().ask(made, { at })).status).toBe(302)

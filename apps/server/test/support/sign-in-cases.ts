@@ -1,10 +1,10 @@
-/** What holds of sign-in over any storage. Each case has a server in two processes of its own. */
+/** Sign-in cases for any storage. Each case has a server in two processes. */
 import { expect, vi } from 'vitest'
-import { DOOR_CASES } from './sign-in-cases-door.ts'
-import { PEOPLE_CASES } from './sign-in-cases-people.ts'
-import { type Browser, PASSWORD, type SignInWorld, tokenOf } from './sign-in-world.ts'
+import { OPERATOR_CASES } from './sign-in-cases-operators.ts'
+import { THROTTLE_CASES } from './sign-in-cases-throttle.ts'
+import { type Browser, PASSWORD, type SignInServers, tokenOf } from './sign-in-servers.ts'
 
-export type SignInCase = (world: SignInWorld) => Promise<void>
+export type SignInCase = (world: SignInServers) => Promise<void>
 
 const whoIs = async (browser: Browser, at: 0 | 1 = 0) =>
   (await browser.ask('GET /api/auth/session', { at })).body.user?.email ?? null
@@ -13,7 +13,7 @@ const signIn = (browser: Browser, email: string, password = PASSWORD) =>
   browser.ask('POST /api/auth/sign-in', { body: { email, password } })
 const access = { caller: 'sign-in' } as const
 
-const rows = (world: SignInWorld) =>
+const rows = (world: SignInServers) =>
   world.storage.transaction(access, async (tx) => ({
     users: await tx.list('users'),
     sessions: await tx.list('sessions'),
@@ -22,8 +22,8 @@ const rows = (world: SignInWorld) =>
   }))
 
 export const SIGN_IN_CASES: Record<string, SignInCase> = {
-  ...DOOR_CASES,
-  ...PEOPLE_CASES,
+  ...THROTTLE_CASES,
+  ...OPERATOR_CASES,
 
   'the setup link is the same in every process and works once': async (world) => {
     const [one, two] = world.processes
@@ -81,10 +81,10 @@ export const SIGN_IN_CASES: Record<string, SignInCase> = {
     expect(cookie).not.toMatch(/; Secure/i)
     expect(await whoIs(ann, 1)).toBe('ann@example.com')
     expect(await isIn(ann, 1)).toBe(200)
-    const kept = new Map(ann.cookies)
+    const cookies = new Map(ann.cookies)
     expect((await ann.ask('POST /api/auth/sign-out', { at: 1 })).status).toBe(204)
     expect(ann.cookies.size).toBe(0)
-    for (const [name, value] of kept) ann.cookies.set(name, value)
+    for (const [name, value] of cookies) ann.cookies.set(name, value)
     expect([await isIn(ann, 0), await isIn(ann, 1), await whoIs(ann)]).toEqual([401, 401, null])
   },
 
@@ -112,7 +112,7 @@ export const SIGN_IN_CASES: Record<string, SignInCase> = {
     const off = await world.user('off@example.com')
     await operator.ask(`PATCH /api/users/${off.id}`, { body: { disabled: true } })
     await operator.ask('POST /api/users', { body: { email: 'new@example.com' } })
-    const told = []
+    const answers = []
     for (const [email, password] of [
       ['ann@example.com', 'not this one, no'],
       ['nobody@example.com', PASSWORD],
@@ -125,10 +125,10 @@ export const SIGN_IN_CASES: Record<string, SignInCase> = {
       const { hashed, compared } = world.counts
       const work = hashed - before.hashed + (compared - before.compared)
       const { requestId: _, ...rest } = body
-      told.push({ status, rest, work, names: [...headers.keys()].filter((name) => name !== 'x-request-id').sort() })
+      answers.push({ status, rest, work, names: [...headers.keys()].filter((name) => name !== 'x-request-id').sort() })
     }
-    expect(told[0]).toMatchObject({ status: 401, rest: { code: 'wrong-password' }, work: 1 })
-    for (const one of told) expect(one).toEqual(told[0])
+    expect(answers[0]).toMatchObject({ status: 401, rest: { code: 'wrong-password' }, work: 1 })
+    for (const one of answers) expect(one).toEqual(answers[0])
   },
 
   'a session expires and is extended while it is used': async (world) => {

@@ -44,11 +44,11 @@ export async function fill({ toolkits, catalog, rules }: HostServices): Promise<
 /** Begins a call that nobody waits for. */
 export const begin = (page: Page, tool: string, args: object = {}) =>
   page.evaluate(
-    ([path, given]) =>
+    ([path, body]) =>
       fetch(`/api/tools/${path}/call`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ arguments: given, wait: false }),
+        body: JSON.stringify({ arguments: body, wait: false }),
       }).then((response) => response.json()),
     [tool, args] as const,
   )

@@ -6,7 +6,7 @@ import { createServices, type HostServices } from '../host/create-services.ts'
 import { fillDefaults } from '../json-schema/fill-defaults.ts'
 import type { CallOutcome } from './call.ts'
 
-const FAST = fileURLToPath(new URL('../../test/fixtures/fast.ts', import.meta.url))
+const FAST = fileURLToPath(new URL('../../test/fixtures/fastmcp-servers.ts', import.meta.url))
 
 let host: HostServices
 beforeAll(async () => {

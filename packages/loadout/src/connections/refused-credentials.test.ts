@@ -1,10 +1,10 @@
 /** A 401 or 403 to what the toolkit itself brings is no sign-in: it says what to replace. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { signInWorld } from '../../../../test/sign-in-world.ts'
+import { signInHosts } from '../../../../test/sign-in-hosts.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import type { HostServices } from '../host/create-services.ts'
 
-const { server: oauthServer, hostOf } = signInWorld()
+const { server: oauthServer, hostOf } = signInHosts()
 const ANN = { tier: 'user', userId: 'ann' } as const
 const servers: HttpFaultServer[] = []
 afterEach(async () => void (await Promise.all(servers.splice(0).map((server) => server.close()))))

@@ -1,6 +1,6 @@
 import { describe, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
-import { embeddedPlace } from '../../test/fixtures/embedded-place.ts'
+import { embeddedEngines } from '../../test/fixtures/embedded-engines.ts'
 import { postgres } from '../storage/postgres.ts'
 import { engineSuite } from '../testing/suites/engine/suite.ts'
 
@@ -9,7 +9,7 @@ describe('the embedded engine on PostgreSQL', () => {
     const { url, drop } = await createDatabase(inject('postgresUrl'))
     const storage = postgres({ url, maxConnections: 4 })
     await storage.ready()
-    return embeddedPlace(storage, async () => {
+    return embeddedEngines(storage, async () => {
       await storage.close()
       await drop()
     })

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../../test/fixtures/workflow-world.ts'
+import { kit, openWorkflowHost, type WorkflowHost } from '../../test/fixtures/workflow-host.ts'
 
-let world: WorkflowWorld
+let world: WorkflowHost
 
 beforeEach(async () => {
-  world = await openWorkflowWorld()
+  world = await openWorkflowHost()
 })
 afterEach(() => world.host.close())
 

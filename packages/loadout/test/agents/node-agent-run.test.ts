@@ -4,12 +4,12 @@ import { createModels } from '../../src/agents/models.ts'
 import { nodeAgent } from '../../src/agents/node-agent.ts'
 import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
 import { type ModelServer, startModelServer } from '../../src/testing/model-server/server.ts'
-import { openWorkflowWorld, type WorkflowWorld } from '../fixtures/workflow-world.ts'
+import { openWorkflowHost, type WorkflowHost } from '../fixtures/workflow-host.ts'
 
-let world: WorkflowWorld
+let world: WorkflowHost
 let server: ModelServer
 beforeEach(async () => {
-  world = await openWorkflowWorld()
+  world = await openWorkflowHost()
 })
 afterEach(async () => {
   await world.host.close()
@@ -25,20 +25,20 @@ async function model(script: ModelScript) {
 }
 
 const node = { id: 'g', type: 'agent', prompt: 'Do {{ input.what }}', tools: ['kit.write', 'kit.ask_*'] }
-const told = ({ history }: ModelRequest) => JSON.stringify(history)
+const historyText = ({ history }: ModelRequest) => JSON.stringify(history)
 
 it('an agent node waits for an approval and continues without repeating model or tool calls', async () => {
   await model([
     { answer: { calls: [{ name: 'mcp_kit_write', arguments: { n: 1 } }], usage: { input: 10, output: 1 } } },
     { answer: { calls: [{ name: 'mcp_kit_ask_me', arguments: {} }], usage: { input: 10, output: 1 } } },
     {
-      expect: (request) => expect(told(request)).toContain('asked'),
+      expect: (request) => expect(historyText(request)).toContain('asked'),
       answer: { text: 'All done.', usage: { input: 10, output: 1 } },
     },
   ])
   const paused = await world.run([node], { input: { what: 'it' } })
   expect([paused.status, server.requests.length]).toEqual(['paused', 2])
-  expect(told(server.requests[0] as ModelRequest)).toContain('Do it')
+  expect(historyText(server.requests[0] as ModelRequest)).toContain('Do it')
   const done = await world.answer(paused, 'allow')
   expect(done).toMatchObject({ status: 'completed', usage: { inputTokens: 30, outputTokens: 3, calls: 2 } })
   expect(JSON.stringify(done.output)).toContain('All done.')
@@ -108,14 +108,14 @@ it('an agent node finds deferred tools and has them from the next step on, also 
     {
       expect(request) {
         expect(request.toolNames).toContain('mcp_big_ask_draw_tides')
-        expect(told(request)).not.toContain('mcp_kit_get')
+        expect(historyText(request)).not.toContain('mcp_kit_get')
       },
       answer: { calls: [{ name: 'mcp_big_ask_draw_tides', arguments: { of: 'Ann' } }] },
     },
     {
       expect(request) {
         expect(request.toolNames).toContain('mcp_big_ask_draw_tides')
-        expect(told(request)).toContain('tides done')
+        expect(historyText(request)).toContain('tides done')
       },
       answer: 'Drawn.',
     },
@@ -133,7 +133,7 @@ it('a search in an agent node finds only tools of the node', async () => {
     { answer: { calls: [{ name: 'search_tools', arguments: { query: 'write', names: ['kit.write'] } }] } },
     {
       expect(request) {
-        expect(told(request)).toContain('There is no tool \\"kit.write\\"')
+        expect(historyText(request)).toContain('There is no tool \\"kit.write\\"')
         expect(request.toolNames).not.toContain('mcp_kit_write')
       },
       answer: 'No.',

@@ -124,8 +124,8 @@ describe('the Loadout search for Anthropic', () => {
       ],
     })
     expect(waits(requests[0] as ModelRequest)).toEqual([])
-    const told = JSON.stringify(requests[0]?.history)
-    expect(told).toContain('The tools found earlier are no longer available.')
+    const historyText = JSON.stringify(requests[0]?.history)
+    expect(historyText).toContain('The tools found earlier are no longer available.')
     expect(JSON.stringify(requests[1]?.history.at(-1))).toContain('is_error')
   })
 

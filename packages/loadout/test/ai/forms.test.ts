@@ -125,18 +125,18 @@ describe('the Anthropic format', () => {
 
   it('removes lost references from messages and keeps the rest', () => {
     const opaque = { type: 'thinking', thinking: 'x', signature: 'abc' }
-    const kept = { role: 'assistant', content: [opaque, theirs('tool_search_tool_result', searchResult(A))] }
+    const message = { role: 'assistant', content: [opaque, theirs('tool_search_tool_result', searchResult(A))] }
     const messages = [
       { role: 'user', content: 'hello' },
-      kept,
+      message,
       { role: 'assistant', content: [opaque, theirs('tool_search_tool_result', searchResult(A, 'lost'))] },
       { role: 'user', content: [ownResult('lost'), ownResult(A, 'lost')] },
     ]
     const before = structuredClone(messages)
     const cleaned = withoutLost(messages, [{ name: A }])
     expect(messages).toEqual(before)
-    expect([cleaned[0], cleaned[1]]).toEqual([messages[0], kept])
-    expect(cleaned[1]).toBe(kept)
+    expect([cleaned[0], cleaned[1]]).toEqual([messages[0], message])
+    expect(cleaned[1]).toBe(message)
     const [same, fewer] = (cleaned[2]?.content ?? []) as unknown[]
     expect(same).toBe(opaque)
     expect(fewer).toEqual(theirs('tool_search_tool_result', searchResult(A)))
@@ -229,7 +229,7 @@ describe('the OpenAI format', () => {
 describe('callAll for every format', () => {
   it('reports arguments that are not an object and calls nothing', async () => {
     const made: string[] = []
-    const door = async ({ name }: { name: string }) => {
+    const callTool = async ({ name }: { name: string }) => {
       made.push(name)
       return foundOutcome()
     }
@@ -237,12 +237,12 @@ describe('callAll for every format', () => {
       const { calls } = readOpenAI(selectionOf([]), [
         { type: 'function_call', call_id: 'id_1', name: A, arguments: written },
       ])
-      const [answer] = await callAll(calls, door)
+      const [answer] = await callAll(calls, callTool)
       expect(answer?.outcome).toMatchObject({ status: 'failed', error: { code: 'invalid-input' } })
     }
     expect(made).toEqual([])
     const { calls } = readOpenAI(selectionOf([]), [{ type: 'function_call', call_id: 'i', name: A, arguments: '' }])
-    await callAll(calls, door)
+    await callAll(calls, callTool)
     expect(made).toEqual([A])
   })
 })

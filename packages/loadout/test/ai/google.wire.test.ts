@@ -34,7 +34,7 @@ const SHIP = 'mcp_post_ship'
 
 let host: HostServices
 let server: ModelServer
-const given: unknown[] = []
+const received: unknown[] = []
 afterEach(async () => {
   await server.close()
   await host.close()
@@ -43,7 +43,7 @@ afterEach(async () => {
 async function start(script: ModelScript) {
   host = createServices({ policy: [rule('*', 'allow')] })
   const execute = (input: unknown) => {
-    given.push(input)
+    received.push(input)
     return 'shipped'
   }
   const tools = [{ name: 'ship', description: 'Ships a parcel.', inputSchema, execute }]
@@ -69,7 +69,7 @@ it('the Google API accepts a projected schema, the tool gets the arguments, and 
   const form = toAI(await thread().select({ prompt: 'Ship it.' }), { schemas: 'gemini-json' })
   const { text } = await generateText({ model, prompt: 'Ship it.', maxRetries: 0, stopWhen: isStepCount(3), ...form })
   server.done()
-  expect([text, given.at(-1)]).toEqual(['Shipped.', args])
+  expect([text, received.at(-1)]).toEqual(['Shipped.', args])
   expect(sent().properties).toMatchObject({
     to: { type: 'object', properties: { city: { type: 'string' } } },
     kind: { enum: ['parcel'] },

@@ -94,8 +94,8 @@ describe('programs for Anthropic', () => {
       ends('4', { ...ok, type: 'encrypted_code_execution_result', stdout: undefined }),
       { type: 'server_tool_use', id: '5', name: 'bash_code_execution', input: {} },
     ]
-    const said = { content, container: { id: 'container_1', expires_at: '2030-01-01T00:00:00Z', skills: null } }
-    const { programs, container } = readAnthropic(selectionOf([]), said)
+    const response = { content, container: { id: 'container_1', expires_at: '2030-01-01T00:00:00Z', skills: null } }
+    const { programs, container } = readAnthropic(selectionOf([]), response)
     const provider = 'anthropic'
     expect(programs).toEqual([
       { provider, id: '0', status: 'completed', output: '3' },
@@ -186,24 +186,24 @@ describe('programs for OpenAI', () => {
 describe('callAll', () => {
   it('passes the caller and its ID and reports pending approvals', async () => {
     const seen: unknown[] = []
-    const told: string[] = []
+    const reported: string[] = []
     const calls = readAnthropic(selectionOf([]), [
       { type: 'tool_use', id: 'toolu_1', name: 'n', input: {}, caller: { type: VERSION, tool_id: 'srvtoolu_1' } },
       { type: 'tool_use', id: 'toolu_2', name: 'n', input: {}, caller: { type: 'direct' } },
     ]).calls
     await callAll(
       calls,
-      async ({ onPending, ...given }) => {
-        seen.push(given)
+      async ({ onPending, ...request }) => {
+        seen.push(request)
         onPending?.({ id: 'appr_1' } as never)
         return data
       },
-      { onPending: (call, { id }) => told.push(`${call.id} ${id}`) },
+      { onPending: (call, { id }) => reported.push(`${call.id} ${id}`) },
     )
     expect(seen).toEqual([
       { id: 'toolu_1', name: 'n', arguments: {}, caller: program },
       { id: 'toolu_2', name: 'n', arguments: {}, caller: { type: 'direct' } },
     ])
-    expect(told).toEqual(['toolu_1 appr_1', 'toolu_2 appr_1'])
+    expect(reported).toEqual(['toolu_1 appr_1', 'toolu_2 appr_1'])
   })
 })

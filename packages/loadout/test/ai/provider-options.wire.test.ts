@@ -82,10 +82,10 @@ describe('mixed strict and non-strict tools at OpenAI', () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: PROMPT }]
     const { tools } = toOpenAIChat(selection)
     const { choices } = await client.chat.completions.create({ model: 'gpt-5.6', tools, messages })
-    const said = choices[0]?.message as OpenAI.ChatCompletionMessage
-    const { calls } = readOpenAIChat(selection, said)
+    const message = choices[0]?.message as OpenAI.ChatCompletionMessage
+    const { calls } = readOpenAIChat(selection, message)
     expect(calls[0]?.arguments).toEqual({ path: fixture().note })
-    messages.push(said, ...answerOpenAIChat(selection, await callAll(calls, selection.call)))
+    messages.push(message, ...answerOpenAIChat(selection, await callAll(calls, selection.call)))
     await client.chat.completions.create({ model: 'gpt-5.6', tools, messages })
     server.done()
   })
@@ -132,9 +132,9 @@ describe('provider options at Anthropic', () => {
     const selection = await selected(ofRead(CACHED))
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: PROMPT }]
     const { tools } = toAnthropic(selection, { messages })
-    const said = await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 100, tools, messages })
-    messages.push({ role: 'assistant', content: said.content })
-    const { calls } = readAnthropic(selection, said)
+    const response = await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 100, tools, messages })
+    messages.push({ role: 'assistant', content: response.content })
+    const { calls } = readAnthropic(selection, response)
     messages.push(answerAnthropic(selection, await callAll(calls, selection.call)))
     await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 100, tools, messages })
     server.done()
@@ -157,9 +157,11 @@ describe('provider options at Anthropic', () => {
     expect(tools.filter((tool) => 'defer_loading' in tool).length).toBeGreaterThan(10)
     expect(warnings.join()).toContain('cacheControl')
     const sent = toAI(selection, { search: { by: 'anthropic' } }).tools
-    const waiting = Object.values(sent).filter(({ providerOptions: told }) => told?.anthropic?.deferLoading === true)
+    const waiting = Object.values(sent).filter(
+      ({ providerOptions: options }) => options?.anthropic?.deferLoading === true,
+    )
     expect(waiting.length).toBeGreaterThan(10)
-    for (const { providerOptions: told } of waiting) expect(told?.anthropic?.cacheControl).toBe(undefined)
+    for (const { providerOptions: options } of waiting) expect(options?.anthropic?.cacheControl).toBe(undefined)
   })
 
   it('skip invalid values and keep the valid ones', async () => {

@@ -64,7 +64,7 @@ async function start(steps: ModelStep[]): Promise<Thread> {
 const person = (approval: ApprovalView) =>
   void host.approvals.answer('ann', approval.id, { decision: approval.ref === 'shop.orders' ? 'allow' : 'deny' })
 
-const told = ({ history }: ModelRequest) => JSON.stringify(history)
+const historyText = ({ history }: ModelRequest) => JSON.stringify(history)
 const searches = {
   client: { searches: [{ arguments: { query: QUERY } }] },
   ours: { calls: [{ name: 'search_tools', arguments: { query: QUERY } }] },
@@ -73,15 +73,15 @@ const script = (search: keyof typeof searches): ModelStep[] => [
   { answer: { calls: [{ name: ORDERS }, { name: REFUND, arguments: { order: 'a-1' } }] } },
   {
     expect: (request) => {
-      expect(told(request)).toContain('orders is done')
-      expect(told(request)).toContain('You denied it.')
+      expect(historyText(request)).toContain('orders is done')
+      expect(historyText(request)).toContain('You denied it.')
       // What waits is not there to be called, or is only there to be referred to.
       expect(request.toolNames.filter((name) => !request.deferredNames.includes(name))).not.toContain(SHIP)
     },
     answer: searches[search],
   },
   { answer: { calls: [{ name: SHIP, arguments: { order: 'a-1' } }] } },
-  { expect: (request) => expect(told(request)).toContain('ship_parcel is done'), answer: 'It is on its way.' },
+  { expect: (request) => expect(historyText(request)).toContain('ship_parcel is done'), answer: 'It is on its way.' },
 ]
 
 async function byAnthropic(thread: Thread): Promise<string> {

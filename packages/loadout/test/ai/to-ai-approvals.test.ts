@@ -69,15 +69,15 @@ describe('the pipeline decision', () => {
 
   it('reports a pending call, accepts the answer from anywhere, and continues', async () => {
     const selection = await start([{ answer: refund }, { answer: 'Done.' }])
-    const told: string[] = []
+    const reported: string[] = []
     const form = toAI(selection, {
       onPending: (toolCallId, { id, ref }) => {
-        told.push(toolCallId, ref)
+        reported.push(toolCallId, ref)
         void host.approvals.answer('ann', id, { decision: 'allow' })
       },
     })
     const { text } = await run(asked, form)
-    expect([text, paid, told]).toEqual(['Done.', ['a-1'], ['toolu_1', 'shop.refund']])
+    expect([text, paid, reported]).toEqual(['Done.', ['a-1'], ['toolu_1', 'shop.refund']])
   })
 })
 

@@ -63,21 +63,21 @@ describe('one log with several processes', () => {
   it('notifies other processes which users have new entries, once per batch, without the entries', async () => {
     const { url, drop } = await createDatabase(inject('postgresUrl'))
     const [one, other] = [auditOf(url), auditOf(url)]
-    const told: string[][] = [[], []]
-    const note = (heard: string[] | undefined) => (change: { kind: string; collection?: string; id?: string }) => {
-      if (change.kind === 'row' && change.collection === 'audit') heard?.push(change.id ?? '')
+    const changes: string[][] = [[], []]
+    const note = (received: string[] | undefined) => (change: { kind: string; collection?: string; id?: string }) => {
+      if (change.kind === 'row' && change.collection === 'audit') received?.push(change.id ?? '')
     }
-    await one.storage.watch(note(told[0]))
-    await other.storage.watch(note(told[1]))
+    await one.storage.watch(note(changes[0]))
+    await other.storage.watch(note(changes[1]))
     await Promise.all(['u1', 'u2', 'u1', 'u1'].map((userId) => one.audit.record({ userId, action: 'did' })))
     await vi.waitFor(() => {
-      for (const heard of told) expect([...new Set(heard)].sort()).toEqual(['u1', 'u2'])
+      for (const received of changes) expect([...new Set(received)].sort()).toEqual(['u1', 'u2'])
     }, SOON)
-    const before = told.map((heard) => heard.length)
+    const before = changes.map((received) => received.length)
     await one.audit.prune(new Date(Date.now() + 60_000))
     await one.audit.record({ userId: 'u3', action: 'did' })
-    await vi.waitFor(() => expect(told.map((heard) => heard.at(-1))).toEqual(['u3', 'u3']), SOON)
-    expect(told[1]).toHaveLength((before[1] ?? 0) + 1)
+    await vi.waitFor(() => expect(changes.map((received) => received.at(-1))).toEqual(['u3', 'u3']), SOON)
+    expect(changes[1]).toHaveLength((before[1] ?? 0) + 1)
     for (const { close } of [one, other]) await close()
     await drop()
   })

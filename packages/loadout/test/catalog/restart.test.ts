@@ -30,8 +30,8 @@ it('lists, searches and selects the tools of 79 servers after a restart without 
   const answering = await startFaultServer({})
   const before = counted(answering.url)
   // A host closes its storage, and memory would be lost with it.
-  const kept = { ...storage, close: async () => {} }
-  const first = createServices({ storage: kept, drivers: before.drivers })
+  const shared = { ...storage, close: async () => {} }
+  const first = createServices({ storage: shared, drivers: before.drivers })
   for (let at = 0; at < SERVERS; at++) {
     const record = { name: `kit-${at}`, command: 'never-started', args: [String(at)] }
     const { stored } = await first.toolkits.register(record, { tier: 'user', userId: 'ann' })

@@ -37,14 +37,14 @@ const call = async (name: string) => {
   const outcome = await host.calls.start({ ...direct, tool: name, arguments: {} }).outcome
   return 'error' in outcome && outcome.error ? outcome.error.code : outcome.status
 }
-const carried = async () => (await host.loadouts.resolve({ userId: 'ann' })).tools.map((entry) => entry.tool)
+const available = async () => (await host.loadouts.resolve({ userId: 'ann' })).tools.map((entry) => entry.tool)
 const view = () => host.views.one('ann', 'kit')
 const enabled = async () => Object.fromEntries((await view()).tools.map((one) => [one.name, one.enabled]))
 
 describe('an untrusted server', () => {
   it('starts with all tools off and reports why and what to do', async () => {
     await register({ untrusted: true })
-    expect(await carried()).toEqual([])
+    expect(await available()).toEqual([])
     expect(await call('one')).toBe('tool-not-accepted')
     expect(await host.thread({ userId: 'ann', threadId: 't' }).explain()).toMatchObject([
       { ref: 'kit.one', included: false },
@@ -59,7 +59,7 @@ describe('an untrusted server', () => {
   it('turns on an accepted tool and keeps later tools off', async () => {
     await register({ untrusted: true })
     expect(await accept({ tool: 'one' })).toBe(1)
-    expect([await call('one'), await call('two'), await carried()]).toEqual(['ok', 'tool-not-accepted', ['one']])
+    expect([await call('one'), await call('two'), await available()]).toEqual(['ok', 'tool-not-accepted', ['one']])
     expect(await accept()).toBe(1)
     expect((await view()).state.status).toBe('connected')
     script.tools = [...script.tools, tool('three')]
@@ -93,7 +93,7 @@ describe('an untrusted server', () => {
   it('keeps tools off that come from manifests in its record', async () => {
     const manifest = { name: 'one', inputSchema: { type: 'object' } }
     await host.toolkits.register({ name: 'kit', url: server.url, untrusted: true, tools: [manifest] }, ann)
-    expect([await carried(), await call('one')]).toEqual([[], 'tool-not-accepted'])
+    expect([await available(), await call('one')]).toEqual([[], 'tool-not-accepted'])
   })
 })
 
@@ -103,7 +103,7 @@ describe('a trust change', () => {
     await register()
     expect(await call('one')).toBe('tool-not-accepted')
     await host.app.update({ trust: { userToolkits: true } })
-    expect([await call('one'), await carried()]).toEqual(['ok', ['one', 'two']])
+    expect([await call('one'), await available()]).toEqual(['ok', ['one', 'two']])
     expect((await view()).state.status).toBe('connected')
     script.tools = [tool('one', { description: 'Another.' }), tool('two')]
     await look()
@@ -113,7 +113,7 @@ describe('a trust change', () => {
   it('to untrusted keeps existing tools on and later tools off', async () => {
     await register()
     await host.app.update({ trust: { untrusted: ['ki*'] } })
-    expect(await carried()).toEqual(['one', 'two'])
+    expect(await available()).toEqual(['one', 'two'])
     script.tools = [...script.tools, tool('three')]
     await look()
     expect([await call('one'), await call('three')]).toEqual(['ok', 'tool-not-accepted'])

@@ -222,7 +222,7 @@ describe('the TypeScript compiler', () => {
     const files = Array.from({ length: runs / 4 }, (_, file) =>
       samples
         .slice(file * 4, file * 4 + 4)
-        .map(([a, b, said], index) => entry(`k.t${index}`, a, { outputSchema: b, description: said })),
+        .map(([a, b, description], index) => entry(`k.t${index}`, a, { outputSchema: b, description: description })),
     )
     const texts = files.flatMap((entries) => [textOf(entries), textOf(entries, 250)])
     const found = await complaints(texts)

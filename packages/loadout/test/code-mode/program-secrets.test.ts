@@ -28,6 +28,6 @@ it.each([
   const rows = await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('steps', {}))
   expect(run).toMatchObject({ status: 'completed', steps: [{ status: 'failed', error: { code: 'tool-error' } }] })
   expect(JSON.stringify(rows)).toContain('•••')
-  for (const told of [SECRET, btoa(SECRET)]) expect(JSON.stringify([run, rows])).not.toContain(told)
+  for (const secret of [SECRET, btoa(SECRET)]) expect(JSON.stringify([run, rows])).not.toContain(secret)
   await server.close()
 })

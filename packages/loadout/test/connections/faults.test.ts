@@ -294,8 +294,8 @@ describe('a faulty stdio server', () => {
     expect(described.get('long')?.description).toHaveLength(50_000)
     expect(described.get('bad-annotations')?.annotations).toBeUndefined()
     const { introspectionReason } = (await host.toolkits.find('ann', 'faulty')).row
-    for (const told of ['listed twice', 'hidden characters', 'models get its sentences', 'annotations'])
-      expect(introspectionReason).toContain(told)
+    for (const warning of ['listed twice', 'hidden characters', 'models get its sentences', 'annotations'])
+      expect(introspectionReason).toContain(warning)
     expect({}.constructor).toBe(Object)
   })
 
@@ -394,11 +394,11 @@ describe('a faulty stdio server', () => {
   it('29 that floods progress is throttled', async () => {
     await stdio({ at: { 'tools/call': { do: 'progress', count: 20_000 } } }, { callMs: 20_000, totalMs: 20_000 })
     await look()
-    let told = 0
-    const outcome = await call({}, { onProgress: () => told++ })
+    let notified = 0
+    const outcome = await call({}, { onProgress: () => notified++ })
     expect(codeOf(outcome)).toBe('ok')
-    expect(told).toBeGreaterThan(0)
-    expect(told).toBeLessThan(2000)
+    expect(notified).toBeGreaterThan(0)
+    expect(notified).toBeLessThan(2000)
   })
 
   it('30 that sends progress forever reaches the total timeout', async () => {

@@ -107,8 +107,8 @@ describe('a session', () => {
     const echo = { name: 'echo', inputSchema: { type: 'object' } }
     await host.toolkits.register({ name: 'kit', url: server.url, tools: [echo] }, ann)
     const request = { userId: 'ann', toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' as const } }
-    const given = await host.calls.start({ ...request, signal: AbortSignal.timeout(50) }).outcome
-    expect(given).toMatchObject({ error: { code: 'cancelled' } })
+    const outcome = await host.calls.start({ ...request, signal: AbortSignal.timeout(50) }).outcome
+    expect(outcome).toMatchObject({ error: { code: 'cancelled' } })
     // The server has not answered yet: nobody waited for it.
     expect(host.connections.counts().connections).toMatchObject({ connecting: 1 })
     expect((await call('ann').outcome).status).toBe('ok')

@@ -1,20 +1,20 @@
 /** Servers that need longer to start than the first question of the new era waits (finding R1). */
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import type { Habits } from '../fixtures/habits.ts'
-import { imitated } from '../fixtures/imitated.ts'
+import { quirkyHost } from '../fixtures/quirky-host.ts'
+import type { ServerQuirks } from '../fixtures/server-quirks.ts'
 
 const FULL = process.env.LOADOUT_PROVE === 'full'
 /** In full: the sleep of the finding against the probe as it is by default. */
 const [PROBE_MS, START_MS] = FULL ? [3000, 8000] : [150, 900]
 const TIMEOUT = { timeout: 60_000 }
 
-async function eraOf(habits: Habits, record: Record<string, unknown> = {}) {
-  await using world = imitated(FULL ? {} : { probeMs: PROBE_MS })
-  const heard = await world.add('slow', habits, record)
+async function eraOf(habits: ServerQuirks, record: Record<string, unknown> = {}) {
+  await using world = quirkyHost(FULL ? {} : { probeMs: PROBE_MS })
+  const log = await world.add('slow', habits, record)
   const tools = await world.introspect('slow')
   const [line] = world.host.connections.status()
-  return { tools, era: line?.info.era, methods: heard.methods(), starts: heard.starts() }
+  return { tools, era: line?.info.era, methods: log.methods(), starts: log.starts() }
 }
 
 it('a server of the new era that starts after the probe timeout connects', TIMEOUT, async () => {
@@ -53,7 +53,7 @@ it('an initialize refusal by version identifies a server of the new era', TIMEOU
 const SCENARIO = fileURLToPath(new URL('../../../../test/scenario-stdio.ts', import.meta.url))
 
 it.for(['modern', 'legacy'])('connects `sleep; exec` of an official %s server by default', TIMEOUT, async (era) => {
-  await using world = imitated(FULL ? {} : { probeMs: PROBE_MS })
+  await using world = quirkyHost(FULL ? {} : { probeMs: PROBE_MS })
   const line = `sleep ${START_MS / 1000}; exec "${process.execPath}" "${SCENARIO}" ${era} /dev/null`
   await world.host.toolkits.register({ name: 'slow', command: 'bash', args: ['-c', line] }, world.owner)
   expect((await world.introspect('slow')).length).toBeGreaterThan(0)

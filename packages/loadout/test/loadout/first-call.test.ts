@@ -21,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => host.close())
 
 it.each(['everything.echo', 'mcp_everything_echo'])('a call of %s works right after the registration', async (name) => {
-  const said = { status: 'ok', content: [{ type: 'text', text: 'Echo: hi' }] }
-  expect(await thread().call({ name, arguments: { message: 'hi' } })).toMatchObject(said)
+  const expected = { status: 'ok', content: [{ type: 'text', text: 'Echo: hi' }] }
+  expect(await thread().call({ name, arguments: { message: 'hi' } })).toMatchObject(expected)
 })
 
 it('a new toolkit is available to later threads once it is warmed', async () => {

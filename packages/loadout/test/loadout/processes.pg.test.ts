@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 /** The other process hears of it by itself, and is not asked to look; `prove:timing` says how soon. */
-const heard = (check: () => Promise<boolean>) =>
+const eventually = (check: () => Promise<boolean>) =>
   provenWithin(1000, () => expect.poll(check, { timeout: 60_000, interval: 20 }).toBe(true))
 
 it('a toolkit that one process adds or removes changes in the other, and running calls finish', async () => {
@@ -40,14 +40,14 @@ it('a toolkit that one process adds or removes changes in the other, and running
   expect(await refs()).toEqual([])
   const input = { name: 'slow', command: process.execPath, args: [FAULTY, script], env: { KEY: 's3cret' } }
   expect(await one.do({ do: 'register', userId: 'ann', input })).toBe(1)
-  await heard(async () => (await refs()).includes('slow.echo'))
+  await eventually(async () => (await refs()).includes('slow.echo'))
   expect(await call()).toMatchObject({ status: 'ok' })
   expect(await other.do<string[]>({ do: 'refs', userId: 'bob' })).toEqual([])
 
   const inFlight = call()
   await new Promise((resolve) => setTimeout(resolve, 300))
   await one.do({ do: 'remove', userId: 'ann', toolkit: 'slow' })
-  await heard(async () => (await refs()).length === 0)
+  await eventually(async () => (await refs()).length === 0)
   expect(await inFlight).toMatchObject({ status: 'ok', content: [{ text: expect.stringContaining('hi') }] })
   expect(await call()).toMatchObject({ status: 'failed' })
   await expect.poll(() => other.do({ do: 'connections' })).toBe(0)

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createHost, defineTool, type Host, rule } from '../../src/index.ts'
 import { nodeDrivers } from '../../src/node.ts'
 
-const FAST = fileURLToPath(new URL('../fixtures/fast.ts', import.meta.url))
+const FAST = fileURLToPath(new URL('../fixtures/fastmcp-servers.ts', import.meta.url))
 const list = defineTool({ name: 'list', annotations: { readOnlyHint: true }, execute: () => 'a.txt' })
 
 let host: Host

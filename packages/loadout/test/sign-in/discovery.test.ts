@@ -1,11 +1,11 @@
 /** What servers name is reached as users' servers are, whoever set the toolkit up: an app's own server is no way inside. */
 import { describe, expect, it } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../test/oauth-server.ts'
-import { call, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
+import { call, signInHosts, textOf } from '../../../../test/sign-in-hosts.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
 import type { HostServices } from '../../src/host/create-services.ts'
 
-const { server, hostOf } = signInWorld()
+const { server, hostOf } = signInHosts()
 const APP = { tier: 'app' } as const
 
 /** Another machine of the private network, as far as the guard can tell. */

@@ -72,7 +72,7 @@ describe('an expired token in two processes', () => {
 })
 
 it('sign-in links that two processes create at once are both valid', async () => {
-  for (const [userId, brought] of [
+  for (const [userId, inline] of [
     ['fay-0', 0],
     ['fay-1', 1],
     ['fay-2', 0],
@@ -83,8 +83,8 @@ it('sign-in links that two processes create at once are both valid', async () =>
     const links = await Promise.all(
       hosts.map((host) => host.do<{ url: string }>({ do: 'sign-in', userId, toolkit: 'mail' })),
     )
-    const callback = callbackOf(await follow(links[brought]?.url ?? '', userId))
-    await hosts[brought === 0 ? 1 : 0].do({ do: 'come-back', userId, callback })
+    const callback = callbackOf(await follow(links[inline]?.url ?? '', userId))
+    await hosts[inline === 0 ? 1 : 0].do({ do: 'come-back', userId, callback })
   }
 })
 

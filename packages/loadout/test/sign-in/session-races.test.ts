@@ -1,11 +1,11 @@
 /** What a person does while a token is being renewed prevails. */
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { call, register, signIn, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
+import { call, register, signIn, signInHosts, textOf } from '../../../../test/sign-in-hosts.ts'
 import { masterKeyRing } from '../../src/credentials/master-key.ts'
 import { memory } from '../../src/storage/memory.ts'
 
-const { server, hostOf } = signInWorld()
+const { server, hostOf } = signInHosts()
 const TEN_YEARS_MS = 10 * 365 * 86_400_000
 const KEY = randomBytes(32).toString('base64')
 /** Timers go on; only what time it is stands still, and is moved. */

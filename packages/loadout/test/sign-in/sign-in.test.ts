@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callbackOf, follow } from '../../../../test/oauth-server.ts'
-import { ANN, call, register, signIn, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
+import { ANN, call, register, signIn, signInHosts, textOf } from '../../../../test/sign-in-hosts.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
 import type { HostServices } from '../../src/host/create-services.ts'
 import { memory } from '../../src/storage/memory.ts'
@@ -15,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const { server, hostOf } = signInWorld()
+const { server, hostOf } = signInHosts()
 
 describe('a server that requires a sign-in', () => {
   it('returns a sign-in link for a call without a token and accepts the call after it', async () => {

@@ -33,13 +33,13 @@ beforeEach(async () => {
 describe('the listening connection', () => {
   it('ignores notifications from others', async () => {
     const storage = postgres({ url })
-    const heard: Change[] = []
-    await storage.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await storage.watch((change) => changes.push(change))
     const foreign = ['hello', '{', '7', 'null', '["threads"]', '["nothing","ann","x",null]', '["threads",1,2,3]']
     await admin(url, ...foreign.map((payload) => `notify loadout_changes, '${payload}'`))
     await admin(url, `notify loadout_changes, '["threads","ann","ours",null]'`)
-    await eventually(() => heard.length > 1, 'ours is told')
-    expect(heard.slice(1)).toEqual([{ kind: 'row', collection: 'threads', userId: 'ann', id: 'ours' }])
+    await eventually(() => changes.length > 1, 'ours is told')
+    expect(changes.slice(1)).toEqual([{ kind: 'row', collection: 'threads', userId: 'ann', id: 'ours' }])
     await storage.close()
   })
 
@@ -49,26 +49,26 @@ describe('the listening connection', () => {
     proxy.refuse()
     await expect(storage.watch(() => {})).rejects.toMatchObject({ code: 'storage-unavailable' })
     proxy.pass()
-    const heard: Change[] = []
-    await storage.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await storage.watch((change) => changes.push(change))
     await new Promise((resolve) => setTimeout(resolve, 1000))
     expect(await countListeners()).toBe(1)
-    expect(heard).toEqual([{ kind: 'live' }])
+    expect(changes).toEqual([{ kind: 'live' }])
     await storage.close()
   })
 
   it('is single again after several failed reconnects', async () => {
     const storage = postgres({ url: proxy.url })
-    const heard: Change[] = []
-    await storage.watch((change) => heard.push(change))
+    const changes: Change[] = []
+    await storage.watch((change) => changes.push(change))
     proxy.refuse()
-    await eventually(() => heard.at(-1)?.kind === 'lost', 'the loss is told')
+    await eventually(() => changes.at(-1)?.kind === 'lost', 'the loss is told')
     await new Promise((resolve) => setTimeout(resolve, 1500))
     proxy.pass()
-    await eventually(() => heard.at(-1)?.kind === 'live', 'it listens again', 5000)
+    await eventually(() => changes.at(-1)?.kind === 'live', 'it listens again', 5000)
     await new Promise((resolve) => setTimeout(resolve, 1000))
     expect(await countListeners()).toBe(1)
-    expect(heard.map((change) => change.kind)).toEqual(['live', 'lost', 'live'])
+    expect(changes.map((change) => change.kind)).toEqual(['live', 'lost', 'live'])
     await storage.close()
   })
 

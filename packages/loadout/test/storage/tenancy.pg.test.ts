@@ -60,7 +60,7 @@ interface Mistake {
   plant?: string[]
   options?: Partial<TenancyOptions>
   /** What the check at each start says, where the mistake is in the database. */
-  told?: RegExp
+  reports?: RegExp
 }
 
 const MISTAKES: Record<string, Mistake> = {
@@ -68,31 +68,31 @@ const MISTAKES: Record<string, Mistake> = {
   'a missing policy': { plant: ['drop policy user_update on mcp.threads'] },
   'row-level security that was never enabled': {
     plant: ['alter table mcp.threads disable row level security'],
-    told: /"threads" has no row-level security/,
+    reports: /"threads" has no row-level security/,
   },
   'missing FORCE': {
     plant: ['alter table mcp.threads no force row level security'],
-    told: /"threads" does not force/,
+    reports: /"threads" does not force/,
   },
   'a view without security_invoker': {
     plant: [
       'create view mcp.all_threads as select * from mcp.threads',
       'grant select on mcp.all_threads to loadout_user',
     ],
-    told: /view "all_threads" is without security_invoker/,
+    reports: /view "all_threads" is without security_invoker/,
   },
   'a cache key without the user': { options: { cacheKey: () => ({ userId: 'everyone', name: 'threads' }) } },
 }
 
 describe('the tenancy checks find', () => {
-  for (const [name, { plant = [], options = {}, told }] of Object.entries(MISTAKES)) {
+  for (const [name, { plant = [], options = {}, reports }] of Object.entries(MISTAKES)) {
     it(name, async () => {
       const asSuperuser = url.replace('app_login:app@', 'postgres:postgres@')
       const planting = { plant: () => admin(asSuperuser, ...plant) }
       const report = await run({ operations: PLANTED_WITHIN, stopEarly: true, ...planting, ...options })
       expect(report.findings.length).toBeGreaterThan(0)
       const problems = await problemsOf(url)
-      if (told) expect(problems.join('\n')).toMatch(told)
+      if (reports) expect(problems.join('\n')).toMatch(reports)
       else expect(problems).toEqual([])
     })
   }

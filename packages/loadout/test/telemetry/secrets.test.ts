@@ -83,9 +83,9 @@ it('telemetry contains no secret from arguments, results, headers, URLs, environ
   await using run = await host.setupToolkits(undefined, { context })
   await run.call({ name: 'mine.echo', arguments: { text: plant() } })
 
-  const told = await telemetry.everything()
+  const exported = await telemetry.everything()
   expect(planted.length).toBeGreaterThan(30)
   expect(telemetry.spans().length).toBeGreaterThan(20)
-  for (const secret of planted) expect(told).not.toContain(secret)
-  expect(told).not.toContain('planted')
+  for (const secret of planted) expect(exported).not.toContain(secret)
+  expect(exported).not.toContain('planted')
 })

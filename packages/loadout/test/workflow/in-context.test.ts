@@ -88,7 +88,7 @@ it('the execution context stays separate for two users in tools, programs, agent
   }
 })
 
-it('a resumed run keeps its own execution context, whoever answers the approval request', async () => {
+it('a resumed run keeps its own execution context, regardless of the user who answers the approval request', async () => {
   const nodes = [{ id: 'a', type: 'tool', ref: 'app.ask' }]
   const paused = await host.workflows.run('ann', { definition: { name: 'w', nodes } })
   const { approvalId = '' } = paused.steps[0] ?? {}

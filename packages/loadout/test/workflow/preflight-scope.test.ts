@@ -7,9 +7,9 @@ import { createServices, type HostServices } from '../../src/host/create-service
 import { rule } from '../../src/policy/rules.ts'
 
 let host: HostServices
-let said: number
+let calls: number
 beforeEach(async () => {
-  said = 0
+  calls = 0
   const models = {
     open: async (_: string, name?: string) => {
       throw new HostError('model-unavailable', { detail: `No key for ${name}.`, action: 'Save one.' })
@@ -21,24 +21,24 @@ beforeEach(async () => {
     agent: nodeAgent({ models }),
   })
   await host.ready()
-  const say = { name: 'say', description: 'Says.', inputSchema: { type: 'object' }, execute: () => ++said }
+  const say = { name: 'say', description: 'Says.', inputSchema: { type: 'object' }, execute: () => ++calls }
   await host.toolkits.register({ id: 'kit', name: 'Kit', tools: [say] }, { tier: 'app' })
 })
 afterEach(() => host.close())
 
 const say = (id: string) => ({ id, type: 'tool', ref: 'kit.say' })
 const definition = (...nodes: object[]) => ({ name: 'w', nodes: [say('a'), ...nodes] })
-const told = async (given: ReturnType<typeof definition>, threadId?: string) => {
-  const { problems } = await host.workflows.check('ann', { definition: given }, { threadId })
-  const run = await host.workflows.run('ann', { definition: given, threadId })
+const problemsOf = async (candidate: ReturnType<typeof definition>, threadId?: string) => {
+  const { problems } = await host.workflows.check('ann', { definition: candidate }, { threadId })
+  const run = await host.workflows.run('ann', { definition: candidate, threadId })
   expect(run.error?.code).toBe('preflight-failed')
-  expect(said).toBe(0)
+  expect(calls).toBe(0)
   return problems.map(({ path, code, message, action }) => `${path} ${code}: ${message} ${action}`)
 }
 
 it('the preflight check reports an unavailable model before any call', async () => {
   const asks = { id: 'b', type: 'agent', prompt: 'Hi', model: 'anthropic:x', after: ['a'] }
-  expect(await told(definition(asks))).toEqual([
+  expect(await problemsOf(definition(asks))).toEqual([
     "nodes.1.model model-unavailable: Node 'b': No key for anthropic:x. Save one.",
   ])
   const nonsense = await host.workflows.validate('ann', definition({ ...asks, model: 'nonsense' }))
@@ -47,18 +47,18 @@ it('the preflight check reports an unavailable model before any call', async () 
 
 it('the preflight check reports a program that cannot be parsed', async () => {
   const broken = { id: 'b', type: 'code', program: 'const const', after: ['a'] }
-  expect(await told(definition(broken))).toEqual([
+  expect(await problemsOf(definition(broken))).toEqual([
     expect.stringMatching(/^nodes\.1\.program invalid-input: in node 'b': /),
   ])
 })
 
 it('the preflight check reports calls beyond the limits of a thread or a run', async () => {
   const { id } = await host.threads.create('ann', { settings: { limits: { maxCallsPerHour: 1 } } })
-  expect(await told(definition(say('b'), say('c')), id)).toEqual([
+  expect(await problemsOf(definition(say('b'), say('c')), id)).toEqual([
     expect.stringContaining('The limit of this thread of 1 calls an hour leaves 1, and it makes 3 or more.'),
   ])
   await host.app.update({ limits: { maxCallsPerRun: 2 } })
-  expect(await told(definition(say('b'), say('c')))).toEqual([
+  expect(await problemsOf(definition(say('b'), say('c')))).toEqual([
     expect.stringContaining('A run may make 2 calls, and it makes 3 or more.'),
   ])
 })

@@ -1,16 +1,16 @@
 /** What was done, or may have been done, is not done a second time: not by running again from a node, and not by retries. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../fixtures/workflow-world.ts'
+import { kit, openWorkflowHost, type WorkflowHost } from '../fixtures/workflow-host.ts'
 
-let world: WorkflowWorld
-let host: WorkflowWorld['host']
+let world: WorkflowHost
+let host: WorkflowHost['host']
 let made: string[]
-let gates: WorkflowWorld['gates']
-let failing: WorkflowWorld['failing']
-let run: WorkflowWorld['run']
+let gates: WorkflowHost['gates']
+let failing: WorkflowHost['failing']
+let run: WorkflowHost['run']
 
 beforeEach(async () => {
-  world = await openWorkflowWorld()
+  world = await openWorkflowHost()
   ;({ host, made, gates, failing, run } = world)
 })
 afterEach(() => world.host.close())
@@ -173,7 +173,7 @@ describe('an idempotency key', () => {
 
   it('stays free after a rejected start and also applies to reruns', async () => {
     const definition = { name: 'w', nodes: [kit('a', 'write', { after: ['ghost'] })] }
-    const start = (given: unknown) => host.workflows.start('ann', { definition: given, idempotencyKey: 'k' })
+    const start = (definition: unknown) => host.workflows.start('ann', { definition: definition, idempotencyKey: 'k' })
     await expect(start(definition)).rejects.toMatchObject({ code: 'invalid-input' })
     const { id } = await start({ name: 'w', nodes })
     await host.runs.settled('ann', id)

@@ -2,20 +2,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HostError } from '../../src/errors.ts'
 import type { HostServices } from '../../src/host/create-services.ts'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../fixtures/workflow-world.ts'
+import { kit, openWorkflowHost, type WorkflowHost } from '../fixtures/workflow-host.ts'
 
-let world: WorkflowWorld
+let world: WorkflowHost
 let host: HostServices
 let made: string[]
-let gates: WorkflowWorld['gates']
-let failing: WorkflowWorld['failing']
-let run: WorkflowWorld['run']
-let told: WorkflowWorld['told']
-let answer: WorkflowWorld['answer']
+let gates: WorkflowHost['gates']
+let failing: WorkflowHost['failing']
+let run: WorkflowHost['run']
+let reportsOf: WorkflowHost['reportsOf']
+let answer: WorkflowHost['answer']
 
 beforeEach(async () => {
-  world = await openWorkflowWorld()
-  ;({ host, made, gates, failing, run, told, answer } = world)
+  world = await openWorkflowHost()
+  ;({ host, made, gates, failing, run, reportsOf, answer } = world)
 })
 afterEach(() => world.host.close())
 
@@ -80,7 +80,7 @@ describe('a workflow approval request', () => {
     const paused = await run(nodes)
     expect(paused.status).toBe('paused')
     expect(made).toHaveLength(2)
-    expect(told('ok')).toEqual(['queued', 'running', 'paused'])
+    expect(reportsOf('ok')).toEqual(['queued', 'running', 'paused'])
     const [open] = await host.approvals.list('ann', { status: 'pending' })
     expect(open).toMatchObject({
       ref: 'workflow.ok',
@@ -157,12 +157,12 @@ describe('agents', () => {
   it('call through the pipeline and repeat no model answer or call after a pause', async () => {
     const asked: string[] = []
     world.agent = async ({ remember, call, prompt, loadout }) => {
-      const said = await remember('model-0', async () => {
+      const answer = await remember('model-0', async () => {
         asked.push(prompt)
         return { calls: ['1', '2'] }
       })
       const results = await Promise.all(
-        (said.calls as string[]).map((id) =>
+        (answer.calls as string[]).map((id) =>
           call({ id, name: id === '1' ? 'kit.write' : 'kit.ask_me', arguments: { n: Number(id) } }),
         ),
       )
@@ -291,8 +291,8 @@ describe('node events', () => {
       kit('c', 'get', { after: ['b'] }),
     ])
     await answer(paused, 'allow')
-    await expect.poll(() => told('c').at(-1)).toBe('completed')
-    expect(told('a')).toEqual(['queued', 'running', 'completed'])
-    expect(told('b')).toEqual(['queued', 'running', 'paused', 'running', 'completed'])
+    await expect.poll(() => reportsOf('c').at(-1)).toBe('completed')
+    expect(reportsOf('a')).toEqual(['queued', 'running', 'completed'])
+    expect(reportsOf('b')).toEqual(['queued', 'running', 'paused', 'running', 'completed'])
   })
 })

@@ -1,10 +1,10 @@
-/** Who goes away from a call has cancelled it: the server hears of it in the way of its transport, and the line stays good. */
+/** A client that leaves cancels its call: the server is notified by its transport and the connection stays open. */
 import { expect } from 'vitest'
 import type { RpcMessage } from '../../../../../test/scenario-http.ts'
-import { pause, type Scenarios, type World } from './world.ts'
+import { pause, type ScenarioContext, type Scenarios } from './scenario-context.ts'
 
 /** Begins to wait, and goes away; the server must have stopped waiting. */
-async function goAway(world: World, notes: () => string[]): Promise<void> {
+async function goAway(world: ScenarioContext, notes: () => string[]): Promise<void> {
   const gone = new AbortController()
   const calling = world.call('wait', {}, { signal: gone.signal }).catch((error) => error.name)
   await world.until(() => notes().includes('wait'))
@@ -16,21 +16,21 @@ async function goAway(world: World, notes: () => string[]): Promise<void> {
 
 const idOf = (messages: RpcMessage[]) => messages.find(({ params }) => params?.name === 'wait')?.id
 
-async function overHttp(world: World, kind: 'legacy' | 'sse'): Promise<void> {
+async function overHttp(world: ScenarioContext, kind: 'legacy' | 'sse'): Promise<void> {
   const server = await world.http(kind)
   await goAway(world, () => server.notes)
-  const told = server.of('notifications/cancelled').map(({ message }) => message?.params?.requestId)
-  expect(told).toEqual([idOf(server.of('tools/call').map(({ message }) => message as RpcMessage))])
+  const cancelled = server.of('notifications/cancelled').map(({ message }) => message?.params?.requestId)
+  expect(cancelled).toEqual([idOf(server.of('tools/call').map(({ message }) => message as RpcMessage))])
   // An old server was asked in the newer way first, at another address.
   const sessions = server.of('initialize').filter(({ path }) => kind === 'legacy' || path !== '/mcp')
   expect(sessions).toHaveLength(1)
 }
 
-async function overStdio(world: World, era: 'legacy' | 'modern'): Promise<void> {
+async function overStdio(world: ScenarioContext, era: 'legacy' | 'modern'): Promise<void> {
   const server = await world.stdio(era)
   await goAway(world, server.notes)
-  const told = server.of('notifications/cancelled').map(({ params }) => params?.requestId)
-  expect(told).toEqual([idOf(server.of('tools/call'))])
+  const cancelled = server.of('notifications/cancelled').map(({ params }) => params?.requestId)
+  expect(cancelled).toEqual([idOf(server.of('tools/call'))])
   expect(server.notes().filter((note) => note.startsWith('started'))).toHaveLength(1)
 }
 
@@ -40,7 +40,7 @@ export const CANCELLING: Scenarios = {
   'sends notifications/cancelled with the call ID over legacy stdio': (world) => overStdio(world, 'legacy'),
   'sends notifications/cancelled with the call ID over 2026-07-28 stdio': (world) => overStdio(world, 'modern'),
 
-  async 'HTTP of 2026-07-28: the request itself is given up, and nothing else is sent'(world) {
+  async 'aborts the HTTP request and sends nothing else over 2026-07-28 HTTP'(world) {
     const server = await world.http('modern')
     await goAway(world, () => server.notes)
     const waited = server.of('tools/call').find(({ message }) => message?.params?.name === 'wait')
@@ -48,15 +48,15 @@ export const CANCELLING: Scenarios = {
     expect(server.of('notifications/cancelled')).toHaveLength(0)
   },
 
-  async 'who follows the progress and goes away has cancelled too'(world) {
+  async 'cancels the call when the client leaves its progress stream'(world) {
     const server = await world.http('modern')
-    const heard = world.follow('wait')
+    const events = world.follow('wait')
     await world.until(() => server.notes.includes('wait'))
-    heard.stop()
+    events.stop()
     await world.until(() => server.notes.includes('cancelled'))
   },
 
-  async 'a call that was not waited for goes on without its caller'(world) {
+  async 'continues a background call without its caller'(world) {
     const server = await world.stdio('legacy')
     const { status, body } = await world.call('count', { to: 3, everyMs: 100 }, { wait: false })
     expect([status, body.status]).toEqual([202, 'running'])
@@ -67,7 +67,7 @@ export const CANCELLING: Scenarios = {
     expect(server.of('notifications/cancelled')).toEqual([])
   },
 
-  async 'one of many is cancelled, the others are not'(world) {
+  async 'cancels one of several concurrent calls and no other'(world) {
     const server = await world.http('legacy')
     const gone = new AbortController()
     const waiting = world.call('wait', {}, { signal: gone.signal }).catch((error) => error.name)

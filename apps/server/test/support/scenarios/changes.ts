@@ -1,14 +1,14 @@
-/** Lists that change while they are used: told by the server, looked at anew, and told on by the API. */
+/** Tool lists that change: the server notifies, Loadout refreshes and the API reports. */
 import { expect } from 'vitest'
 import { provenWithin } from '../../../../../test/prove/work.ts'
 import type { Fault } from '../../../../../test/scenario-http.ts'
-import { pause, type Scenarios, type World } from './world.ts'
+import { pause, type ScenarioContext, type Scenarios } from './scenario-context.ts'
 
-const toolNames = async (world: World) =>
+const toolNames = async (world: ScenarioContext) =>
   (await world.ask(`GET /mcp/${world.id}`)).body.tools.map(({ name }: { name: string }) => name)
 
 /** A new tool of the server is heard of at the API, and can be called. */
-async function grows(world: World, nth = 1): Promise<void> {
+async function grows(world: ScenarioContext, nth = 1): Promise<void> {
   const events = await world.events()
   expect((await world.call('grow')).status).toBe(200)
   const loaded = { ref: `${world.id}.grown-${nth}` }
@@ -19,7 +19,7 @@ async function grows(world: World, nth = 1): Promise<void> {
 }
 
 export const CHANGES: Scenarios = {
-  async 'the first era: list_changed comes by the GET stream'(world) {
+  async 'arrive on the GET stream over legacy HTTP'(world) {
     const server = await world.http('legacy')
     await world.until(() => server.of('GET').length === 1)
     expect(server.of('GET')[0]?.headers.accept).toContain('text/event-stream')
@@ -28,7 +28,7 @@ export const CHANGES: Scenarios = {
     expect(server.of('GET')).toHaveLength(1)
   },
 
-  async '2026-07-28: list_changed comes by subscriptions/listen'(world) {
+  async 'arrive by subscriptions/listen over 2026-07-28 HTTP'(world) {
     const server = await world.http('modern')
     const [listen] = await world.until(
       () => server.of('subscriptions/listen').length > 0 && server.of('subscriptions/listen'),
@@ -39,26 +39,26 @@ export const CHANGES: Scenarios = {
     expect(server.of('GET')).toHaveLength(0)
   },
 
-  async 'stdio of the first era: list_changed comes by itself'(world) {
+  async 'arrive as notifications over legacy stdio'(world) {
     const server = await world.stdio('legacy')
     await grows(world)
     expect(server.of('tools/list')).toHaveLength(2)
   },
 
-  async 'stdio of 2026-07-28: list_changed comes by subscriptions/listen'(world) {
+  async 'arrive by subscriptions/listen over 2026-07-28 stdio'(world) {
     const server = await world.stdio('modern')
     await world.until(() => server.of('subscriptions/listen').length === 1)
     await grows(world)
     expect(server.of('tools/list')).toHaveLength(2)
   },
 
-  async 'HTTP+SSE: list_changed comes by its one stream'(world) {
+  async 'arrive on the only stream over HTTP+SSE'(world) {
     const server = await world.http('sse')
     await grows(world)
     expect(server.of('tools/list')).toHaveLength(2)
   },
 
-  async 'a storm of list_changed causes one look now, and one later'(world) {
+  async 'cause one refresh now and one later when many arrive at once'(world) {
     const server = await world.http('legacy')
     await world.until(() => server.of('GET').length === 1)
     const events = await world.events()
@@ -69,7 +69,7 @@ export const CHANGES: Scenarios = {
     expect(events.all('catalog-changed').filter(({ toolkit }) => toolkit === world.id)).toHaveLength(1)
   },
 
-  async 'the first era: a GET stream that the server ends is opened again'(world) {
+  async 'arrive on a new GET stream after a legacy server ends the first'(world) {
     const server = await world.http('legacy')
     await world.until(() => server.of('GET').length === 1)
     server.dropStreams()
@@ -78,7 +78,9 @@ export const CHANGES: Scenarios = {
     expect(server.of('initialize')).toHaveLength(1)
   },
 
-  async '2026-07-28: a listen stream that the server ends is opened again, and what was missed is looked at'(world) {
+  async 'arrive on a new listen stream after a 2026-07-28 server ends the first, and missed changes are refreshed'(
+    world,
+  ) {
     const server = await world.http('modern')
     await world.until(() => server.of('subscriptions/listen').length === 1)
     server.dropStreams()
@@ -87,7 +89,7 @@ export const CHANGES: Scenarios = {
     expect(server.of('server/discover')).toHaveLength(1)
   },
 
-  async '2026-07-28: a connection after the first listens too'(world) {
+  async 'arrive on a later 2026-07-28 connection too'(world) {
     const server = await world.http('modern')
     await world.until(() => server.of('subscriptions/listen').length === 1)
     expect((await world.ask(`POST /mcp/${world.id}/introspect`)).body.state.status).toBe('connected')
@@ -96,7 +98,7 @@ export const CHANGES: Scenarios = {
     await grows(world)
   },
 
-  async '2026-07-28: a server that takes no listeners is asked once, and used all the same'(world) {
+  async 'are requested once from a 2026-07-28 server that refuses subscriptions, and its tools work'(world) {
     const server = await world.http('modern', {
       fault: ({ message }, response) => {
         if (message?.method !== 'subscriptions/listen') return false
@@ -112,7 +114,7 @@ export const CHANGES: Scenarios = {
     expect(server.of('subscriptions/listen')).toHaveLength(1)
   },
 
-  async '2026-07-28: a server that never says that it listens holds nobody up'(world) {
+  async 'do not delay calls when a 2026-07-28 server never confirms the subscription'(world) {
     const fault: Fault = ({ message }) => message?.method === 'subscriptions/listen'
     const server = await provenWithin(4000, () => world.http('modern', { fault }))
     expect(world.view.state.status).toBe('connected')

@@ -1,8 +1,8 @@
-/** Servers that ask for time, or are down. */
+/** Servers that ask for time or are down. */
 import { expect } from 'vitest'
 import { provenWithin } from '../../../../../test/prove/work.ts'
 import type { Fault } from '../../../../../test/scenario-http.ts'
-import { pause, type Scenarios } from './world.ts'
+import { pause, type Scenarios } from './scenario-context.ts'
 
 interface Refusal {
   status: number
@@ -32,7 +32,7 @@ const refusesUntil = (headerOf: (until: number) => string): Fault => {
 }
 
 export const LIMITS: Scenarios = {
-  async '429 with seconds: the time is waited, and the call made once'(world) {
+  async 'a 429 with seconds is waited for and the call runs once'(world) {
     const seconds = (until: number) => `${Math.ceil((until - Date.now()) / 1000)}`
     const server = await world.http('modern', { fault: refusesUntil(seconds) })
     expect((await provenWithin(4000, () => world.call('write', { text: 'x' }))).status).toBe(200)
@@ -40,21 +40,21 @@ export const LIMITS: Scenarios = {
     expect(server.of('tools/call')).toHaveLength(2)
   },
 
-  async '429 with a date: the same'(world) {
+  async 'a 429 with a date is waited for and the call runs once'(world) {
     const server = await world.http('legacy', { fault: refusesUntil((until) => new Date(until).toUTCString()) })
     expect((await provenWithin(4000, () => world.call('write', { text: 'x' }))).status).toBe(200)
     expect(server.notes).toEqual(['write x'])
     expect(server.of('tools/call')).toHaveLength(2)
   },
 
-  async '429 without a time is told at once, and nothing is sent again'(world) {
+  async 'a 429 without a time is reported at once and not retried'(world) {
     const server = await world.http('modern', { fault: refuses({ status: 429 }) })
     expect(await world.call('echo', { text: 'x' })).toMatchObject({ status: 429, body: { code: 'rate-limited' } })
     expect(server.of('tools/call')).toHaveLength(1)
     expect((await world.call('echo', { text: 'x' })).status).toBe(200)
   },
 
-  async '429 with an hour is not waited for: who asks is told how long, and nothing is sent before'(world) {
+  async 'a 429 with an hour is reported with its wait and blocks further requests until then'(world) {
     const headers = () => ({ 'retry-after': '3600' })
     const server = await world.http('legacy', { fault: refuses({ status: 429, headers, times: 9 }) })
     const answer = await world.call('echo', { text: 'x' })
@@ -66,14 +66,14 @@ export const LIMITS: Scenarios = {
     expect(server.of('tools/call')).toHaveLength(1)
   },
 
-  async '429 again after the wait is told: one more time and no more'(world) {
+  async 'a second 429 after the wait is reported and not retried'(world) {
     const headers = () => ({ 'retry-after': '1' })
     const server = await world.http('modern', { fault: refuses({ status: 429, headers, times: 9 }) })
     expect(await world.call('echo', { text: 'x' })).toMatchObject({ status: 429 })
     expect(server.of('tools/call')).toHaveLength(2)
   },
 
-  async 'who gives up during the wait has cancelled: nothing is sent any more'(world) {
+  async 'a call that is cancelled during the wait is not sent'(world) {
     const headers = () => ({ 'retry-after': '2' })
     const server = await world.http('legacy', { fault: refuses({ status: 429, headers }) })
     const gone = new AbortController()
@@ -86,7 +86,7 @@ export const LIMITS: Scenarios = {
     expect(server.notes).toEqual([])
   },
 
-  async '503 is told and not repeated; the next call finds the server as it is'(world) {
+  async 'a 503 is reported and not retried, and the next call reaches the server'(world) {
     const server = await world.http('modern', { fault: refuses({ status: 503 }) })
     expect(await world.call('echo', { text: 'x' })).toMatchObject({ status: 502, body: { code: 'server-unreachable' } })
     expect(server.of('tools/call')).toHaveLength(1)

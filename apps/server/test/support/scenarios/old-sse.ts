@@ -1,13 +1,13 @@
-/** The old HTTP+SSE: found by itself, remembered, and its one stream may break. */
+/** HTTP+SSE: detected, remembered, and recovered when its stream breaks. */
 import { expect } from 'vitest'
 import type { HttpScenario, Seen } from '../../../../../test/scenario-http.ts'
-import type { Scenarios, World } from './world.ts'
+import type { ScenarioContext, Scenarios } from './scenario-context.ts'
 
 /** What was posted to the address of the stream, which a newer server would have answered. */
 const probes = (server: HttpScenario) => server.seen.filter(({ path, http }) => http === 'POST' && path === '/mcp')
 
 /** Its stream breaks at the first call. */
-async function breaking(world: World): Promise<HttpScenario> {
+async function breaking(world: ScenarioContext): Promise<HttpScenario> {
   const made: { server?: HttpScenario } = {}
   const fault = ({ message }: Seen, response: { writeHead(status: number): { end(): void } }, nth: number) => {
     if (message?.method !== 'tools/call' || nth > 1) return false
@@ -20,7 +20,7 @@ async function breaking(world: World): Promise<HttpScenario> {
 }
 
 export const OLD_SSE: Scenarios = {
-  async 'a server that answers POST with 405 is asked for its stream; calls go to the endpoint that it names'(world) {
+  async 'is found when POST returns 405, and calls go to the endpoint that the stream names'(world) {
     const server = await world.http('sse')
     expect(world.view.state.status).toBe('connected')
     expect((await world.call('echo', { text: 'hi' })).body.content[0].text).toBe('hi')
@@ -29,7 +29,7 @@ export const OLD_SSE: Scenarios = {
     expect(server.of('tools/call')[0]?.path).toMatch(/^\/message\?session=/)
   },
 
-  async 'that is remembered: the next connection does not try the newer way'(world) {
+  async 'is remembered, so the next connection skips streamable HTTP'(world) {
     const server = await world.http('sse')
     const before = probes(server).length
     expect((await world.ask(`POST /mcp/${world.id}/introspect`)).body.state.status).toBe('connected')
@@ -37,7 +37,7 @@ export const OLD_SSE: Scenarios = {
     expect(server.of('GET')).toHaveLength(2)
   },
 
-  async 'its stream breaks in a call: what may have happened is not done again'(world) {
+  async 'does not repeat a call that may have run when its stream breaks'(world) {
     const server = await breaking(world)
     expect(await world.call('write', { text: 'x' })).toMatchObject({ status: 502, body: { code: 'session-lost' } })
     expect(server.of('tools/call')).toHaveLength(1)
@@ -45,7 +45,7 @@ export const OLD_SSE: Scenarios = {
     expect(server.notes).toEqual(['write y'])
   },
 
-  async 'its stream breaks in a call: what only reads is asked once more, on a new session'(world) {
+  async 'repeats a read-only call once on a new session when its stream breaks'(world) {
     const server = await breaking(world)
     expect((await world.call('echo', { text: 'hi' })).body.content[0].text).toBe('hi')
     const [first, second, ...more] = server.of('tools/call').map(({ path }) => path)
@@ -54,7 +54,7 @@ export const OLD_SSE: Scenarios = {
     expect(server.notes).toEqual(['echo hi'])
   },
 
-  async 'with type sse it is spoken at once'(world) {
+  async 'is used at once for type sse'(world) {
     const server = await world.http('sse', { record: { type: 'sse' } })
     expect(world.view.state.status).toBe('connected')
     expect(probes(server)).toHaveLength(0)

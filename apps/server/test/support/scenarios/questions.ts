@@ -1,17 +1,17 @@
-/** Servers that ask their user: forms, pages to open, and rounds of both, in both eras. */
+/** Elicitation: forms, URLs and several rounds, in both protocol eras. */
 import { expect } from 'vitest'
 import type { RpcMessage } from '../../../../../test/scenario-http.ts'
-import type { Answer, Body, Scenarios, World } from './world.ts'
+import type { Answer, Body, ScenarioContext, Scenarios } from './scenario-context.ts'
 
 /** What is asked of this toolkit's user now. */
-const asked = (world: World) =>
+const asked = (world: ScenarioContext) =>
   world.until(async () => {
     const { body } = await world.ask('GET /inputs')
     return body.items.find(({ toolkit }: Body) => toolkit === world.id) as Body | undefined
   })
 
 /** Calls, gives each answer in turn, and waits for what comes of it. */
-async function answering(world: World, tool: string, answers: Body[]): Promise<Answer> {
+async function answering(world: ScenarioContext, tool: string, answers: Body[]): Promise<Answer> {
   const waiting = await world.call(tool)
   expect(waiting).toMatchObject({ status: 202, body: { status: 'input-needed', input: { toolkit: world.id } } })
   const seen = new Set<string>()
@@ -29,7 +29,7 @@ async function answering(world: World, tool: string, answers: Body[]): Promise<A
 const accept = (name: string) => ({ action: 'accept', content: { name } })
 
 /** Over a transport of the first era the server asks by a request of its own, and is answered. */
-async function formOfFirstEra(world: World, messages: () => RpcMessage[]): Promise<void> {
+async function formOfFirstEra(world: ScenarioContext, messages: () => RpcMessage[]): Promise<void> {
   const { body } = await answering(world, 'ask', [accept('Ann')])
   expect(body).toMatchObject({ status: 'ok', content: [{ text: 'hello Ann' }] })
   const answers = messages().filter(({ result }) => (result as Body)?.action !== undefined)
@@ -37,7 +37,7 @@ async function formOfFirstEra(world: World, messages: () => RpcMessage[]): Promi
 }
 
 /** In 2026-07-28 the call ends with the question, and is sent again with the answer. */
-async function formOf2026(world: World, calls: () => RpcMessage[]): Promise<void> {
+async function formOf2026(world: ScenarioContext, calls: () => RpcMessage[]): Promise<void> {
   const { body } = await answering(world, 'ask', [accept('Ann')])
   expect(body).toMatchObject({ status: 'ok', content: [{ text: 'hello Ann' }] })
   const [first, second, ...more] = calls()
@@ -63,12 +63,12 @@ export const QUESTIONS: Scenarios = {
     formOfFirstEra(world, posted(await world.http('sse'))),
   'a form reaches the user and its answer reaches the server over 2026-07-28 HTTP': async (world) =>
     formOf2026(world, called(await world.http('modern'))),
-  async 'a form over stdio of 2026-07-28'(world) {
+  async 'a form reaches the user and its answer reaches the server over 2026-07-28 stdio'(world) {
     const server = await world.stdio('modern')
     await formOf2026(world, () => server.of('tools/call'))
   },
 
-  async 'an answer that does not fit the form never reaches the server'(world) {
+  async 'an answer that does not match the form never reaches the server'(world) {
     const server = await world.http('modern')
     const { body } = await world.call('ask')
     const wrong = await world.ask(`POST /inputs/${body.input.id}`, { action: 'accept', content: { name: 7 } })
@@ -79,7 +79,7 @@ export const QUESTIONS: Scenarios = {
     expect(server.notes).toEqual(['answer decline null'])
   },
 
-  async 'a page to open, in the first era'(world) {
+  async 'a URL reaches the user and its answer reaches a legacy server'(world) {
     await world.http('legacy')
     const { body } = await world.call('ask-url')
     expect(body.input.question).toMatchObject(PAGE)
@@ -87,7 +87,7 @@ export const QUESTIONS: Scenarios = {
     expect((await world.outcome(body.callId)).body.content[0].text).toBe('page accept')
   },
 
-  async 'a page to open, in 2026-07-28'(world) {
+  async 'a URL reaches the user and its answer reaches a 2026-07-28 server'(world) {
     const server = await world.http('modern')
     const { body } = await world.call('ask-url')
     expect(body.input.question).toMatchObject(PAGE)
@@ -96,7 +96,7 @@ export const QUESTIONS: Scenarios = {
     expect(called(server)()[1]?.params?.inputResponses).toMatchObject({ page: { action: 'cancel' } })
   },
 
-  async 'two rounds of input_required: what the server remembers is sent back as it was'(world) {
+  async 'two rounds of input_required return the request state unchanged'(world) {
     const server = await world.http('modern')
     const { body } = await answering(world, 'ask-twice', [accept('Ann'), accept('Bob')])
     expect(body.content[0].text).toBe('Ann and Bob')
@@ -105,23 +105,23 @@ export const QUESTIONS: Scenarios = {
     expect(server.notes).toEqual(['round none', 'round begun', 'round Ann'])
   },
 
-  async 'two rounds in the first era'(world) {
+  async 'two rounds reach the user of a legacy server'(world) {
     await world.stdio('legacy')
     const { body } = await answering(world, 'ask-twice', [accept('Ann'), accept('Bob')])
     expect(body.content[0].text).toBe('Ann and Bob')
   },
 
-  async 'who follows the call hears the question, and then the result'(world) {
+  async 'a client that follows the call receives the request, then the result'(world) {
     await world.http('legacy')
-    const heard = world.follow('ask')
-    const [{ input }] = await world.until(() => heard.all('input-needed').length > 0 && heard.all('input-needed'))
+    const events = world.follow('ask')
+    const [{ input }] = await world.until(() => events.all('input-needed').length > 0 && events.all('input-needed'))
     await world.ask(`POST /inputs/${input.id}`, accept('Ann'))
-    await heard.done
-    expect(heard.names()).toEqual(['started', 'input-needed', 'result'])
-    expect(heard.all('result')[0].content[0].text).toBe('hello Ann')
+    await events.done
+    expect(events.names()).toEqual(['started', 'input-needed', 'result'])
+    expect(events.all('result')[0].content[0].text).toBe('hello Ann')
   },
 
-  async 'a person may take longer than the call may'(world) {
+  async 'an answer may take longer than the call timeout'(world) {
     await world.http('modern', { record: { timeouts: { callMs: 400, totalMs: 800 } } })
     const { body } = await world.call('ask')
     await new Promise((resolve) => setTimeout(resolve, 1200))

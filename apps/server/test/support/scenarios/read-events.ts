@@ -4,7 +4,7 @@ export interface ApiEvent {
   data: ReturnType<typeof JSON.parse>
 }
 
-export interface Heard {
+export interface EventLog {
   readonly events: ApiEvent[]
   /** The data of all events of a name. */
   all(event: string): Array<ApiEvent['data']>
@@ -15,7 +15,7 @@ export interface Heard {
   stop(): void
 }
 
-export function readEvents(url: string, init: RequestInit = {}): Heard {
+export function readEvents(url: string, init: RequestInit = {}): EventLog {
   const events: ApiEvent[] = []
   const gone = new AbortController()
   const done = read(url, { ...init, signal: gone.signal }, (event) => void events.push(event)).catch((error) => {

@@ -1,8 +1,8 @@
-/** What comes back: kept as it came, checked where it promises something, cut where it is too much. */
+/** Results: returned unchanged, validated against their schema, truncated when too large. */
 import type { ServerResponse } from 'node:http'
 import { expect } from 'vitest'
 import type { Fault } from '../../../../../test/scenario-http.ts'
-import type { Scenarios } from './world.ts'
+import type { Scenarios } from './scenario-context.ts'
 
 /** The server's calls are answered with this instead. */
 const gives =
@@ -33,7 +33,7 @@ const PICTURE = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
 const UNKNOWN = { type: 'hologram', depth: 3, data: { any: ['thing'] } }
 
 export const RESULTS: Scenarios = {
-  async 'structured content comes through, and the schema that it promises is listed'(world) {
+  async 'structured content is returned and its schema is listed'(world) {
     await world.http('modern')
     const tool = world.view.tools.find(({ name }: { name: string }) => name === 'weather')
     expect(tool.outputSchema).toMatchObject({ properties: { degrees: { type: 'number' } } })
@@ -41,7 +41,7 @@ export const RESULTS: Scenarios = {
     expect(body).toMatchObject({ status: 'ok', structuredContent: { degrees: 21 }, content: [{ text: '21 degrees' }] })
   },
 
-  async 'structured content that breaks its promise is left out, and that is told'(world) {
+  async 'structured content that violates its schema is removed with a warning'(world) {
     const wrong = { content: [{ type: 'text', text: 'warm' }], structuredContent: { degrees: 'warm' } }
     const server = await world.http('legacy', { fault: gives(wrong) })
     const { status, body } = await world.call('weather')
@@ -59,17 +59,17 @@ export const RESULTS: Scenarios = {
     expect(server.of('tools/call')).toHaveLength(1)
   },
 
-  async 'blocks of a kind that nobody knows are kept as they are, in the first era'(world) {
+  async 'content blocks of an unknown type are returned unchanged by a legacy server'(world) {
     await world.http('legacy', { fault: gives({ content: [UNKNOWN, PICTURE] }) })
     expect((await world.call('echo', { text: 'x' })).body.content).toEqual([UNKNOWN, PICTURE])
   },
 
-  async 'blocks of a kind that nobody knows are kept as they are, in 2026-07-28'(world) {
+  async 'content blocks of an unknown type are returned unchanged by a 2026-07-28 server'(world) {
     await world.http('modern', { fault: gives({ content: [UNKNOWN, PICTURE] }) })
     expect((await world.call('echo', { text: 'x' })).body.content).toEqual([UNKNOWN, PICTURE])
   },
 
-  async 'a large result comes as its beginning and a handle, by which the rest is read'(world) {
+  async 'a large result is returned as a preview with a handle for the rest'(world) {
     const server = await world.stdio('modern')
     const { body } = await world.call('large', { lines: 50_000 })
     expect(body.content[0].text.length).toBeLessThan(3000)
@@ -80,7 +80,7 @@ export const RESULTS: Scenarios = {
     expect(server.of('tools/call')).toHaveLength(1)
   },
 
-  async 'an answer without an end is cut off, and the next call works'(world) {
+  async 'an endless response is cut off and the next call works'(world) {
     const server = await world.http('modern', {
       fault: (seen, response, nth) => nth === 1 && pours(seen, response, nth),
     })
@@ -89,7 +89,7 @@ export const RESULTS: Scenarios = {
     expect((await world.call('echo', { text: 'y' })).status).toBe(200)
   },
 
-  async 'an error of the protocol is told with its code, and the session is kept'(world) {
+  async 'a protocol error is reported with its code and the session stays open'(world) {
     const server = await world.http('legacy', {
       fault: ({ message }, response, nth) => {
         if (message?.method !== 'tools/call' || nth > 1) return false
@@ -107,7 +107,7 @@ export const RESULTS: Scenarios = {
     expect(server.of('initialize')).toHaveLength(1)
   },
 
-  async 'a resource is listed and read, over the connection that is there'(world) {
+  async 'a resource is listed and read on the open connection'(world) {
     const server = await world.http('legacy')
     const { body } = await world.ask(`GET /mcp/${world.id}/resources`)
     expect(body.items).toMatchObject([{ name: 'readme', uri: 'docs://readme' }])
@@ -117,7 +117,7 @@ export const RESULTS: Scenarios = {
     expect(server.of('initialize')).toHaveLength(1)
   },
 
-  async 'a prompt is listed and filled in'(world) {
+  async 'a prompt is listed and rendered with arguments'(world) {
     const server = await world.stdio('modern')
     const { body } = await world.ask(`GET /mcp/${world.id}/prompts`)
     expect(body.items).toMatchObject([{ name: 'greet', arguments: [{ name: 'who', required: true }] }])

@@ -1,8 +1,8 @@
-/** Sessions that are lost, and what every request of one carries. */
+/** Lost sessions, and the headers of every request of a session. */
 import { expect } from 'vitest'
 import { provenWithin } from '../../../../../test/prove/work.ts'
 import type { Fault, Seen } from '../../../../../test/scenario-http.ts'
-import { pause, type Scenarios } from './world.ts'
+import { pause, type Scenarios } from './scenario-context.ts'
 
 const isCall = ({ message }: Seen) => message?.method === 'tools/call'
 
@@ -28,7 +28,7 @@ const breaks =
 const sessionOf = ({ headers }: Seen) => headers['mcp-session-id']
 
 export const SESSIONS: Scenarios = {
-  async 'a session that the server forgot (404) is opened anew, and the call made once'(world) {
+  async 'a session that the server lost (404) is reopened and the call runs once'(world) {
     const server = await world.http('legacy', { fault: forgets(1) })
     expect(await world.call('echo', { text: 'hi' })).toMatchObject({ status: 200, body: { content: [{ text: 'hi' }] } })
     expect(server.of('initialize')).toHaveLength(2)
@@ -39,14 +39,14 @@ export const SESSIONS: Scenarios = {
     expect(server.notes).toEqual(['echo hi'])
   },
 
-  async 'a call that is not idempotent is sent a second time after a 404, and never a third'(world) {
+  async 'a call that is not idempotent is sent again after one 404 and not after a second'(world) {
     const server = await world.http('legacy', { fault: forgets(100) })
     expect(await world.call('write', { text: 'x' })).toMatchObject({ status: 502, body: { code: 'session-lost' } })
     expect(server.of('tools/call')).toHaveLength(2)
     expect(server.notes).toEqual([])
   },
 
-  async 'an answer that breaks off: what may have happened is not done again'(world) {
+  async 'a call that may have run is not repeated when its response breaks off'(world) {
     const server = await world.http('legacy', { fault: breaks(1) })
     expect(await world.call('write', { text: 'x' })).toMatchObject({ status: 502, body: { code: 'session-lost' } })
     expect(server.of('tools/call')).toHaveLength(1)
@@ -54,14 +54,14 @@ export const SESSIONS: Scenarios = {
     expect(server.notes).toEqual(['write y'])
   },
 
-  async 'an answer that breaks off: what only reads is asked once more'(world) {
+  async 'a read-only call is repeated once when its response breaks off'(world) {
     const server = await world.http('modern', { fault: breaks(1) })
     expect(await world.call('echo', { text: 'hi' })).toMatchObject({ status: 200 })
     expect(server.of('tools/call')).toHaveLength(2)
     expect(server.notes).toEqual(['echo hi'])
   },
 
-  async 'a session is ended at the server (DELETE) when its toolkit goes'(world) {
+  async 'a session is deleted at the server when its toolkit is removed'(world) {
     const server = await world.http('legacy')
     await world.call('echo', { text: 'hi' })
     const session = sessionOf(server.of('tools/call')[0] as Seen)
@@ -71,7 +71,7 @@ export const SESSIONS: Scenarios = {
     expect(ended?.headers['mcp-protocol-version']).toBe('2025-11-25')
   },
 
-  async 'a server that ends no sessions (405), or hangs in it, holds nobody up'(world) {
+  async 'a server that rejects the session DELETE (405) or hangs does not delay the removal'(world) {
     const hangs: Fault = ({ http }) => http === 'DELETE'
     const server = await world.http('legacy', { fault: hangs })
     expect((await provenWithin(3000, () => world.ask(`DELETE /mcp/${world.id}`))).status).toBe(204)
@@ -80,7 +80,7 @@ export const SESSIONS: Scenarios = {
     await world.until(() => server.of('DELETE').length === 1)
   },
 
-  async 'a farewell that the server refuses (401) starts no sign-in'(world) {
+  async 'a rejected session DELETE (401) starts no sign-in'(world) {
     const server = await world.http('legacy', {
       fault: ({ http }, response) => {
         if (http !== 'DELETE') return false
@@ -94,7 +94,7 @@ export const SESSIONS: Scenarios = {
     expect(new Set(server.seen.map(({ path }) => path))).toEqual(new Set(['/mcp']))
   },
 
-  async 'the first era: the version and the session are on every request after the handshake'(world) {
+  async 'legacy requests carry the version and the session after the handshake'(world) {
     const server = await world.http('legacy')
     await world.call('echo', { text: 'hi' })
     await world.ask(`GET /mcp/${world.id}/resources`)
@@ -111,7 +111,7 @@ export const SESSIONS: Scenarios = {
     expect(session).toEqual(expect.any(String))
   },
 
-  async '2026-07-28: the version is on every request, in its header and in its _meta, and there is no session'(world) {
+  async '2026-07-28 requests carry the version in the header and in _meta, and no session'(world) {
     const server = await world.http('modern')
     await world.call('echo', { text: 'hi' })
     await world.ask(`GET /mcp/${world.id}/prompts`)
@@ -128,7 +128,7 @@ export const SESSIONS: Scenarios = {
     expect(server.of('tools/call')[0]?.headers['mcp-name']).toBe('echo')
   },
 
-  async 'which era a server speaks is asked once, also over many connections'(world) {
+  async 'the protocol of a server is probed once for all connections'(world) {
     const server = await world.http('legacy')
     for (let i = 0; i < 3; i++) expect((await world.ask(`POST /mcp/${world.id}/introspect`)).status).toBe(200)
     expect(server.of('server/discover')).toHaveLength(1)

@@ -1,10 +1,10 @@
-/** Tokens over their life: renewed ahead and on refusal, rotated, dead, revoked, too narrow. */
+/** Token life cycle: refreshed ahead and on 401, rotated, invalid, revoked, without a scope. */
 import { expect } from 'vitest'
 import type { OAuthRules, OAuthServer } from '../../../../../test/oauth-server.ts'
-import { pause, type Scenarios, type World } from './world.ts'
+import { pause, type ScenarioContext, type Scenarios } from './scenario-context.ts'
 
 /** Signed in by the link that the API gave when the toolkit was added, and used once. */
-async function signedIn(world: World, rules: Partial<OAuthRules> = {}): Promise<OAuthServer> {
+async function signedIn(world: ScenarioContext, rules: Partial<OAuthRules> = {}): Promise<OAuthServer> {
   const oauth = await world.oauth(rules)
   expect(world.view.state).toMatchObject({ status: 'sign-in-needed', url: expect.stringContaining('/authorize?') })
   await world.signIn(world.view.state.url)
@@ -16,7 +16,7 @@ async function signedIn(world: World, rules: Partial<OAuthRules> = {}): Promise<
 const NEEDED = { status: 409, body: { code: 'sign-in-needed', action: expect.stringMatching(/^http.*\/authorize\?/) } }
 
 export const SIGN_IN: Scenarios = {
-  async 'a token that is about to end is renewed before it is used'(world) {
+  async 'a token that is about to expire is refreshed before it is used'(world) {
     const oauth = await signedIn(world, { expiresIn: 2 })
     const { refused } = oauth.counts
     oauth.rules.expiresIn = 3600
@@ -27,7 +27,7 @@ export const SIGN_IN: Scenarios = {
     expect(oauth.counts.refreshed).toBeGreaterThan(0)
   },
 
-  async 'a 401 renews the token, and the call is made once'(world) {
+  async 'a 401 refreshes the token and the call runs once'(world) {
     const oauth = await signedIn(world)
     oauth.expire()
     expect((await world.call('whoami', { asked: 'again' })).status).toBe(200)
@@ -35,7 +35,7 @@ export const SIGN_IN: Scenarios = {
     expect(oauth.calls.filter(({ asked }) => asked === 'again')).toHaveLength(1)
   },
 
-  async 'many calls at once use a rotating refresh token once'(world) {
+  async 'concurrent calls use a rotating refresh token once'(world) {
     const oauth = await signedIn(world, { refreshMs: 300 })
     oauth.expire()
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => world.call('whoami', { asked: `${i}` })))
@@ -44,7 +44,7 @@ export const SIGN_IN: Scenarios = {
     expect(new Set(oauth.calls.map(({ asked }) => asked)).size).toBe(21)
   },
 
-  async 'each renewal uses the newest refresh token, never an old one'(world) {
+  async 'each refresh uses the newest refresh token'(world) {
     const oauth = await signedIn(world)
     for (let turn = 1; turn <= 4; turn++) {
       oauth.expire()
@@ -53,7 +53,7 @@ export const SIGN_IN: Scenarios = {
     }
   },
 
-  async 'a dead refresh token is tried once; then there is a link, and no loop'(world) {
+  async 'an invalid refresh token is tried once, then a sign-in link is returned'(world) {
     const oauth = await signedIn(world)
     oauth.rules.refreshError = { status: 400, error: 'invalid_grant' }
     oauth.expire()
@@ -67,7 +67,7 @@ export const SIGN_IN: Scenarios = {
     expect((await world.call('whoami')).body.content[0].text).toBe('bob')
   },
 
-  async 'an authorization server that is down for a moment costs no sign-in'(world) {
+  async 'a short outage of the authorization server does not end the sign-in'(world) {
     const oauth = await signedIn(world)
     oauth.rules.refreshError = { status: 503, error: 'temporarily_unavailable' }
     oauth.expire()
@@ -77,7 +77,7 @@ export const SIGN_IN: Scenarios = {
     expect(oauth.counts).toMatchObject({ authorized: 1, reused: 0 })
   },
 
-  async 'a sign-in that was revoked at the server is asked for again'(world) {
+  async 'a sign-in that was revoked at the server is requested again'(world) {
     const oauth = await signedIn(world)
     oauth.forget()
     const before = oauth.calls.length
@@ -86,14 +86,14 @@ export const SIGN_IN: Scenarios = {
     expect(oauth.calls).toHaveLength(before)
   },
 
-  async 'without a refresh token nothing is tried, and the link is given'(world) {
+  async 'without a refresh token the sign-in link is returned at once'(world) {
     const oauth = await signedIn(world, { refresh: false })
     oauth.expire()
     expect(await world.call('whoami')).toMatchObject(NEEDED)
     expect(oauth.counts.refreshed).toBe(0)
   },
 
-  async 'a scope that is missing is asked for by the link, and then the call works'(world) {
+  async 'a missing scope is requested by the sign-in link, and then the call works'(world) {
     const oauth = await signedIn(world)
     oauth.rules.callScope = 'mail.write'
     const refused = await world.call('whoami', { asked: 'more' })

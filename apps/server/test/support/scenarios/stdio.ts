@@ -1,7 +1,7 @@
-/** Servers that are processes, in both eras. */
+/** Stdio servers in both protocol eras. */
 import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import type { Scenarios, StdioScenario, World } from './world.ts'
+import type { ScenarioContext, Scenarios, StdioScenario } from './scenario-context.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const starts = (server: StdioScenario) => server.notes().filter((note) => note.startsWith('started'))
@@ -16,7 +16,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** It ends in a call: its code and its last words are told, nothing is done twice, and the next call starts it again. */
-async function crashes(world: World, era: 'legacy' | 'modern'): Promise<void> {
+async function crashes(world: ScenarioContext, era: 'legacy' | 'modern'): Promise<void> {
   const server = await world.stdio(era)
   const { status, body } = await world.call('crash')
   expect([status, body.code]).toEqual([502, 'server-crashed'])
@@ -28,7 +28,7 @@ async function crashes(world: World, era: 'legacy' | 'modern'): Promise<void> {
 }
 
 export const STDIO: Scenarios = {
-  async 'the first era: asked for the new one, then initialize, a list, a call, on one process'(world) {
+  async 'a legacy server is probed, initialized, listed and called on one process'(world) {
     const server = await world.stdio('legacy')
     expect(world.view.state.status).toBe('connected')
     expect((await world.call('echo', { text: 'hi' })).body.content[0].text).toBe('hi')
@@ -43,7 +43,7 @@ export const STDIO: Scenarios = {
     expect(starts(server)).toHaveLength(1)
   },
 
-  async '2026-07-28: discovered, never initialized, the version on every request'(world) {
+  async 'a 2026-07-28 server is discovered, never initialized, and gets the version with every request'(world) {
     const server = await world.stdio('modern')
     expect(world.view.state.status).toBe('connected')
     expect((await world.call('echo', { text: 'hi' })).body.content[0].text).toBe('hi')
@@ -60,7 +60,7 @@ export const STDIO: Scenarios = {
   'a crash in a call of a 2026-07-28 server is reported and the next call restarts the process': (world) =>
     crashes(world, 'modern'),
 
-  async 'what a process said before it failed to start is told'(world) {
+  async 'the output of a process that fails to start is reported'(world) {
     const args = ['-e', 'console.error("no token in the environment"); process.exit(2)']
     const { state } = await world.add({ command: process.execPath, args })
     expect(state.status).toBe('error')
@@ -68,7 +68,7 @@ export const STDIO: Scenarios = {
     expect(state.reason).toContain('no token in the environment')
   },
 
-  async 'fifty calls at once on one process: each gets its own answer'(world) {
+  async 'fifty concurrent calls on one process get their own answers'(world) {
     const server = await world.stdio('modern')
     const words = Array.from({ length: 50 }, (_, i) => `word ${i}`)
     const answers = await Promise.all(words.map((text) => world.call('echo', { text })))
@@ -77,7 +77,7 @@ export const STDIO: Scenarios = {
     expect(starts(server)).toHaveLength(1)
   },
 
-  async 'the process is gone with its toolkit'(world) {
+  async 'the process ends with its toolkit'(world) {
     const server = await world.stdio('legacy')
     const pid = Number(starts(server)[0]?.split(' ')[1])
     expect(isAlive(pid)).toBe(true)

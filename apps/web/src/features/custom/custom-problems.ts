@@ -1,6 +1,6 @@
 /** Maps validation errors of a record to the JSON text or to a tool of the form. */
 import type { CodeProblem } from '../../ui/form/code-editor.tsx'
-import { asSentence, inText } from '../schema-form/problem-places.ts'
+import { asSentence, inText } from '../schema-form/problem-paths.ts'
 import { readJson } from '../schema-form/read-json.ts'
 
 export interface FieldProblem {

@@ -2,7 +2,7 @@
 import { useId, useRef, useState } from 'react'
 import { CodeEditor } from '../../ui/form/code-editor.tsx'
 import { FieldError } from '../../ui/form/field.tsx'
-import { inText } from './problem-places.ts'
+import { inText } from './problem-paths.ts'
 import { readJson } from './read-json.ts'
 import type { ValueProblem } from './validator.ts'
 

@@ -10,7 +10,7 @@ import type { FormContext } from './form-context.ts'
 import { CyclicField, JsonField } from './form-fields.tsx'
 import { ChoiceTemplate, ExpandTemplate, FieldTemplate, ObjectTemplate, WrapIfAdditional } from './form-templates.tsx'
 import { WIDGETS } from './form-widgets.tsx'
-import { toErrorSchema } from './problem-places.ts'
+import { toErrorSchema } from './problem-paths.ts'
 import { createValidator, type ValueProblem } from './validator.ts'
 import { withoutUndefined } from './without-undefined.ts'
 

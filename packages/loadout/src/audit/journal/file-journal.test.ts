@@ -214,7 +214,7 @@ describe('a file journal', () => {
     expect(shipAll(journal)).toContain('a')
   })
 
-  it.runIf(existsSync('/dev/full'))('a disk that is full is told, and what was written before stays whole', () => {
+  it.runIf(existsSync('/dev/full'))('reports a full disk and preserves earlier entries', () => {
     const full = JournalFile.open('/dev/full')
     expect(() => full.append('x\n')).toThrow(expect.objectContaining({ code: 'ENOSPC' }))
     expect(full.size).toBe(0)

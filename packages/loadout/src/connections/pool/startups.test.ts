@@ -1,6 +1,6 @@
 /** How a server starts, as people see it: its phases, its last line, how long it may take, and how it is cancelled (R4, N4). */
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { imitated } from '../../../test/fixtures/imitated.ts'
+import { quirkyHost } from '../../../test/fixtures/quirky-host.ts'
 import { HostError } from '../../errors.ts'
 import type { ToolkitState } from '../../schema/toolkit/toolkit.ts'
 import { withStartLimits } from './pending-handshakes.ts'
@@ -17,7 +17,7 @@ const isGone = (pid: number) => {
 
 describe('startup phases', () => {
   it('are reported as installing, starting, probing and listing, then connected', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const states: ToolkitState[] = []
     world.host.events.on((event) => event.type === 'state-changed' && states.push(event.state))
     await world.add('slow', { prints: ['Downloading packages', 'Server ready'], printEveryMs: 400 })
@@ -36,7 +36,7 @@ describe('startup phases', () => {
   })
 
   it('show the last output line without toolkit secrets', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const secret = 'sk-proj-4f9a8b7c6d5e4f3a2b1c'
     const prints = [`Downloading with token ${secret}`]
     await world.add('slow', { prints, startMs: 60_000 }, { env: { API_KEY: secret } })
@@ -116,7 +116,7 @@ describe('the startup timeout', () => {
 
   it('is five minutes by default for a command that keeps printing', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const world = imitated()
+    const world = quirkyHost()
     // The command prints in real time, while the clock of the limits moves only between two lines.
     const prints = Array.from({ length: 1000 }, (_, index) => `${index}`)
     await world.add('slow', { prints, printEveryMs: 50, answers: false })
@@ -143,7 +143,7 @@ describe('the startup timeout', () => {
 
   it('is one minute by default for a command that prints nothing', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const world = imitated()
+    const world = quirkyHost()
     await world.add('mute', { answers: false })
     const seen = outcome(world.introspect('mute'))
     await vi.waitFor(() => expect(world.host.connections.counts().processes).toBe(1), { timeout: 60_000 })
@@ -161,7 +161,7 @@ describe('the startup timeout', () => {
   })
 
   it('uses the exact limit of a record', async () => {
-    await using world = imitated({}, { startup: { stdioMs: 600_000 } })
+    await using world = quirkyHost({}, { startup: { stdioMs: 600_000 } })
     await world.add('mute', { answers: false }, { timeouts: { introspectMs: 300 } })
     await expect(world.introspect('mute')).rejects.toMatchObject({ code: 'server-timeout' })
   })
@@ -169,7 +169,7 @@ describe('the startup timeout', () => {
 
 describe('a cancelled startup', () => {
   it('ends the process, rejects waiting callers and shows the server as disconnected', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const { host } = world
     const server = await world.add('mute', { answers: false })
     const stored = await host.toolkits.find('ann', 'mute')
@@ -189,7 +189,7 @@ describe('a cancelled startup', () => {
   })
 
   it('ends the process even while tools are first listed', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const server = await world.add('mute', { ignores: ['tools/list'] })
     const looking = expect(world.introspect('mute')).rejects.toMatchObject({ code: 'cancelled' })
     await expect.poll(async () => (await world.host.views.one('ann', 'mute')).state.phase).toBe('listing')
@@ -199,7 +199,7 @@ describe('a cancelled startup', () => {
   })
 
   it('cannot be requested by another user', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const server = await world.add('mute', { answers: false })
     const looking = world.introspect('mute').catch((error: unknown) => HostError.from(error).code)
     const stored = await world.host.toolkits.find('ann', 'mute')
@@ -212,7 +212,7 @@ describe('a cancelled startup', () => {
 
 describe('the command environment', () => {
   it('sets a fixed Python hash seed that the record can override', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const plain = await world.add('plain', {})
     const own = await world.add('own', {}, { env: { PYTHONHASHSEED: '7' } })
     await world.introspect('plain')

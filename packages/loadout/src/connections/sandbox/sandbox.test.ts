@@ -7,12 +7,18 @@ import { createServer, type Server } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Inside, insideRecord, NO_HOOKS, openInside, sandboxed } from '../../../test/fixtures/inside.ts'
+import {
+  NO_HOOKS,
+  openSandboxed,
+  type SandboxedServer,
+  sandboxed,
+  sandboxedRecord,
+} from '../../../test/fixtures/sandboxed-server.ts'
 import type { Drivers } from '../drivers.ts'
 
 const CANARY = 'canary-5d1f08'
 let drivers: Drivers
-let inside: Inside
+let inside: SandboxedServer
 let outside: Server
 let folder: string
 const connections: string[] = []
@@ -29,7 +35,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => outside.listen(0, '0.0.0.0', resolve))
   drivers = sandboxed()
-  inside = await openInside(drivers, { env: { OWN: 'mine' } })
+  inside = await openSandboxed(drivers, { env: { OWN: 'mine' } })
 })
 afterAll(async () => {
   delete process.env.LOADOUT_CANARY
@@ -162,7 +168,7 @@ describe('a sandboxed server', () => {
       ])
     for (const path of ['/tmp/x', '/home/sandbox/x'])
       expect(await inside.run(`require('node:fs').writeFileSync('${path}', '1')`)).toEqual({ value: null })
-    const other = await openInside(drivers)
+    const other = await openSandboxed(drivers)
     expect(await other.run(`return require('node:fs').existsSync('/tmp/x')`)).toEqual({ value: false })
     await other.connection.close()
   })
@@ -170,15 +176,15 @@ describe('a sandboxed server', () => {
 
 describe('a sandbox record', () => {
   it('may use a working directory below its home and no other', async () => {
-    const there = await openInside(drivers, { cwd: 'notes/deep' })
+    const there = await openSandboxed(drivers, { cwd: 'notes/deep' })
     expect(await there.run('return process.cwd()')).toEqual({ value: '/home/sandbox/notes/deep' })
     await there.connection.close()
     for (const cwd of ['/', '/root', '/etc', '../..', '/home/sandbox/../../etc', '/home/sandboxes', '/tmp/../usr'])
-      await expect(openInside(drivers, { cwd })).rejects.toMatchObject({ code: 'stdio-refused' })
+      await expect(openSandboxed(drivers, { cwd })).rejects.toMatchObject({ code: 'stdio-refused' })
   })
 
   it('may run a machine program by name or the host Node by path and no other file', async () => {
-    const same = await openInside(drivers, { command: process.execPath })
+    const same = await openSandboxed(drivers, { command: process.execPath })
     expect(await same.run('return process.version')).toEqual({ value: process.version })
     await same.connection.close()
     for (const command of [
@@ -189,14 +195,16 @@ describe('a sandbox record', () => {
       '/home/sandbox/../../root/x',
       '/proc/1/exe',
     ])
-      await expect(openInside(drivers, { command })).rejects.toMatchObject({ code: 'stdio-refused' })
-    await expect(openInside(drivers, { command: 'no-such-program' })).rejects.toMatchObject({ code: 'server-crashed' })
+      await expect(openSandboxed(drivers, { command })).rejects.toMatchObject({ code: 'stdio-refused' })
+    await expect(openSandboxed(drivers, { command: 'no-such-program' })).rejects.toMatchObject({
+      code: 'server-crashed',
+    })
   })
 
   it('sets environment variables that apply only inside the sandbox', async () => {
     // The loader of whatever starts with this writes what it does to that file.
     const env = { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: join(folder, 'loaded'), LD_PRELOAD: join(folder, 'x.so') }
-    const other = await openInside(drivers, { env })
+    const other = await openSandboxed(drivers, { env })
     expect((await other.run('return process.env.LD_PRELOAD')).value).toBe(env.LD_PRELOAD)
     expect(readdirSync(folder).filter((name) => name.startsWith('loaded'))).toEqual([])
     await other.connection.close()
@@ -207,7 +215,7 @@ describe('an unavailable sandbox', () => {
   it('prevents the start and reports how to install bubblewrap', async () => {
     const marker = join(folder, 'ran')
     const without = sandboxed({ sandbox: { bwrap: join(folder, 'no-bwrap') } })
-    const record = insideRecord({ args: ['-e', `require('node:fs').writeFileSync('${marker}', '')`] })
+    const record = sandboxedRecord({ args: ['-e', `require('node:fs').writeFileSync('${marker}', '')`] })
     for (let tries = 0; tries < 2; tries++)
       await expect(without.open({ server: record, connectMs: 5000 }, NO_HOOKS, 'user')).rejects.toMatchObject({
         code: 'stdio-refused',
@@ -219,10 +227,10 @@ describe('an unavailable sandbox', () => {
   it('is checked again at the next start', async () => {
     const later = join(folder, 'later-bwrap')
     const drivers = sandboxed({ sandbox: { bwrap: later } })
-    await expect(openInside(drivers)).rejects.toMatchObject({ code: 'stdio-refused' })
+    await expect(openSandboxed(drivers)).rejects.toMatchObject({ code: 'stdio-refused' })
     expect(await drivers.warnings?.()).toEqual([expect.stringContaining('bubblewrap')])
     symlinkSync('/usr/bin/bwrap', later)
-    const there = await openInside(drivers)
+    const there = await openSandboxed(drivers)
     expect(await there.run('return 1')).toEqual({ value: 1 })
     await drivers.close()
   })
@@ -233,7 +241,7 @@ describe('an unavailable sandbox', () => {
       mode: 0o755,
     })
     const without = sandboxed({ sandbox: { bwrap: broken } })
-    await expect(openInside(without)).rejects.toMatchObject({
+    await expect(openSandboxed(without)).rejects.toMatchObject({
       code: 'stdio-refused',
       message: expect.stringContaining('No permissions to create new namespace'),
       action: expect.stringContaining('user.max_user_namespaces'),

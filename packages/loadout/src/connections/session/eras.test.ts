@@ -1,6 +1,6 @@
 /** Servers that need the older era, or habits that the new one has no word for (R5, G1, G2, G3, G6). */
 import { describe, expect, it } from 'vitest'
-import { type Heard, imitated, type World } from '../../../test/fixtures/imitated.ts'
+import { type QuirkyHost, quirkyHost, type ServerLog } from '../../../test/fixtures/quirky-host.ts'
 import type { CallOutcome } from '../../calls/call.ts'
 import { memory } from '../../storage/memory.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -8,10 +8,10 @@ import { Eras } from './eras.ts'
 
 const textOf = (outcome: CallOutcome) =>
   'content' in outcome ? JSON.stringify(outcome.content) : JSON.stringify(outcome)
-const erasOf = ({ host }: World) => host.connections.status().map(({ info }) => info.era)
+const erasOf = ({ host }: QuirkyHost) => host.connections.status().map(({ info }) => info.era)
 
 /** Answers the first question that a server asks ann. */
-async function answering({ host }: World): Promise<void> {
+async function answering({ host }: QuirkyHost): Promise<void> {
   await expect.poll(() => host.inputs.list('ann').length).toBe(1)
   const [input] = host.inputs.list('ann')
   host.inputs.answer('ann', input?.id ?? '', { action: 'accept', content: { day: 'Monday' } })
@@ -19,7 +19,7 @@ async function answering({ host }: World): Promise<void> {
 
 describe('a server that needs a back-channel', () => {
   it('is connected in the older era within the call, where the call may be repeated', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const server = await world.add('asker', { elicits: true })
     await world.introspect('asker')
     expect(erasOf(world)).toEqual(['modern'])
@@ -35,7 +35,7 @@ describe('a server that needs a back-channel', () => {
   })
 
   it('gets a call that writes once, says so, and is connected in the older era for the next', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const server = await world.add('asker', { elicits: true })
     await world.introspect('asker')
     const first = await world.call('asker', 'book').outcome
@@ -48,7 +48,7 @@ describe('a server that needs a back-channel', () => {
   })
 
   it('names the option where the record asks for the new era', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     await world.add('asker', { elicits: true }, { protocol: 'modern' })
     await world.introspect('asker')
     expect(textOf(await world.call('asker', 'echo').outcome)).toMatch(/Set `protocol` of the toolkit/)
@@ -56,7 +56,7 @@ describe('a server that needs a back-channel', () => {
   })
 })
 
-describe('what is remembered of a server', () => {
+describe('the remembered protocol of a server', () => {
   const info = (version?: string) => ({ era: 'legacy', transport: 'stdio', protocolVersion: '', version }) as const
   const modern = { era: 'modern', transport: 'stdio', protocolVersion: '', version: '1' } as const
   const stored = { uscoId: 'usco_1', toolkit: { server: { type: 'stdio' } }, row: { updatedAt: new Date(0) } } as never
@@ -79,9 +79,9 @@ describe('what is remembered of a server', () => {
   })
 })
 
-describe('what is remembered of a server in the storage', () => {
+describe('the stored protocol of a server', () => {
   /** A host whose storage outlives it. */
-  const hostOn = (storage: Storage): World => {
+  const hostOn = (storage: Storage): QuirkyHost => {
     const { name } = storage
     const shared: Storage = {
       name,
@@ -90,14 +90,14 @@ describe('what is remembered of a server in the storage', () => {
       ready: () => storage.ready(),
       close: async () => {},
     }
-    return imitated({}, { storage: shared })
+    return quirkyHost({}, { storage: shared })
   }
-  async function connect(storage: Storage, work: (world: World) => Promise<void>): Promise<void> {
+  async function connect(storage: Storage, work: (world: QuirkyHost) => Promise<void>): Promise<void> {
     await using world = hostOn(storage)
     await work(world)
   }
-  const probes = (server: Heard) => server.methods().filter((method) => method === 'server/discover').length
-  const again = (world: World, name: string) => world.introspect(name).then(() => erasOf(world))
+  const probes = (server: ServerLog) => server.methods().filter((method) => method === 'server/discover').length
+  const again = (world: QuirkyHost, name: string) => world.introspect(name).then(() => erasOf(world))
 
   it('is the older era after a restart, without another probe', async () => {
     const storage = memory()
@@ -163,7 +163,7 @@ describe('what is remembered of a server in the storage', () => {
 
 describe('the protocol of a record', () => {
   it.for(['legacy', 'modern'] as const)('connects a server of both eras in the %s one alone', async (protocol) => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const server = await world.add('both', { era: 'both' }, { protocol })
     await world.introspect('both')
     expect(erasOf(world)).toEqual([protocol])
@@ -171,7 +171,7 @@ describe('the protocol of a record', () => {
   })
 
   it('is an error that names the option where the server refuses it', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     await world.add('old', { era: 'legacy' }, { protocol: 'modern' })
     await world.add('new', { era: 'modern' }, { protocol: 'legacy' })
     for (const name of ['old', 'new'])
@@ -182,7 +182,7 @@ describe('the protocol of a record', () => {
   })
 
   it('is stored, shown and checked', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     await world.add('both', {}, { protocol: 'legacy', log_level: 'debug' })
     const { options } = await world.host.views.one('ann', 'both')
     expect(options).toMatchObject({ protocol: 'legacy', logLevel: 'debug' })
@@ -194,7 +194,7 @@ describe('the protocol of a record', () => {
 
 describe('habits of servers of the new era', () => {
   it('asks for the list before the first call of a connection, once', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     const server = await world.add('lister', { era: 'modern', listFirst: true })
     await world.introspect('lister')
     await world.host.connections.reset((await world.host.toolkits.find('ann', 'lister')).uscoId, 'ann')
@@ -206,14 +206,14 @@ describe('habits of servers of the new era', () => {
   })
 
   it('answers a ping of the server', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     await world.add('pinger', { era: 'modern', asks: 'ping' })
     await world.introspect('pinger')
     expect(textOf(await world.call('pinger').outcome)).toContain('{}')
   })
 
   it('refuses other requests of the server instead of keeping silent', async () => {
-    await using world = imitated()
+    await using world = quirkyHost()
     await world.add('sampler', { era: 'modern', asks: 'sampling/createMessage' })
     await world.introspect('sampler')
     expect(textOf(await world.call('sampler').outcome)).toContain('-32601')
@@ -225,7 +225,7 @@ describe('habits of servers of the new era', () => {
     ['modern', undefined, 'info'],
     ['modern', 'warning', 'warning'],
   ] as const)('asks a %s server to log from %s on', async ([era, logLevel, level]) => {
-    await using world = imitated()
+    await using world = quirkyHost()
     await world.add('logger', { era, logs: true }, { logLevel })
     await world.introspect('logger')
     await world.call('logger').outcome

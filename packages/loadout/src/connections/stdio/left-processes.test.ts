@@ -1,11 +1,11 @@
 /** A process that a server detaches is named when the server ends (N9). */
 import { expect, it } from 'vitest'
-import { imitated } from '../../../test/fixtures/imitated.ts'
+import { quirkyHost } from '../../../test/fixtures/quirky-host.ts'
 import type { LeftProcess } from './left-processes.ts'
 
 it('names a daemon that outlives its server, and nothing of a server without one', async () => {
   const reported: LeftProcess[] = []
-  const world = imitated({ onLeftProcesses: (left) => void reported.push(...left) })
+  const world = quirkyHost({ onLeftProcesses: (left) => void reported.push(...left) })
   const server = await world.add('daemon', { daemon: true })
   await world.add('plain', {})
   await world.introspect('daemon')

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callbackOf, follow } from '../../../../../test/oauth-server.ts'
-import { call, linkOf, register, signIn, signInWorld, textOf } from '../../../../../test/sign-in-world.ts'
+import { call, linkOf, register, signIn, signInHosts, textOf } from '../../../../../test/sign-in-hosts.ts'
 import { masterKeyRing } from '../../credentials/master-key.ts'
 import { memory } from '../../storage/memory.ts'
 
-const { server, hostOf } = signInWorld()
+const { server, hostOf } = signInHosts()
 const KEY = randomBytes(32).toString('base64')
 afterEach(() => {
   vi.useRealTimers()

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../../test/oauth-server.ts'
-import { call, REDIRECT, register, signInWorld, textOf } from '../../../../../test/sign-in-world.ts'
+import { call, REDIRECT, register, signInHosts, textOf } from '../../../../../test/sign-in-hosts.ts'
 
-const { server, hostOf } = signInWorld()
+const { server, hostOf } = signInHosts()
 const CLIENT = 'client-of-the-app'
 
 /** The app's own sign-in, by hand. */

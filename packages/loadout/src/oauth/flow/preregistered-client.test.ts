@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../../test/oauth-server.ts'
 import { preparedBackup } from '../../../../../test/prepare-pglite.ts'
-import { ANN, call, register, signInWorld, textOf } from '../../../../../test/sign-in-world.ts'
+import { ANN, call, register, signInHosts, textOf } from '../../../../../test/sign-in-hosts.ts'
 import { masterKeyRing } from '../../credentials/master-key.ts'
 import type { HostServices } from '../../host/create-services.ts'
 import type { ServiceOptions } from '../../host/service-options.ts'
 import { memory } from '../../storage/memory.ts'
 import { pglite } from '../../storage/pglite.ts'
 
-const { server, hostOf } = signInWorld()
+const { server, hostOf } = signInHosts()
 const KEY = randomBytes(32).toString('base64')
 const APP = { tier: 'app' } as const
 /** Timers go on; only what time it is stands still, and is moved. */

@@ -1,18 +1,18 @@
 /** Runs of workflows over tools that are functions: order, branches, maps and errors. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../../../test/fixtures/workflow-world.ts'
+import { kit, openWorkflowHost, type WorkflowHost } from '../../../test/fixtures/workflow-host.ts'
 
-let world: WorkflowWorld
+let world: WorkflowHost
 let made: string[]
-let atOnce: WorkflowWorld['atOnce']
-let gates: WorkflowWorld['gates']
-let failing: WorkflowWorld['failing']
-let run: WorkflowWorld['run']
-let statusesOf: WorkflowWorld['told']
+let atOnce: WorkflowHost['atOnce']
+let gates: WorkflowHost['gates']
+let failing: WorkflowHost['failing']
+let run: WorkflowHost['run']
+let statusesOf: WorkflowHost['reportsOf']
 
 beforeEach(async () => {
-  world = await openWorkflowWorld()
-  ;({ made, atOnce, gates, failing, run, told: statusesOf } = world)
+  world = await openWorkflowHost()
+  ;({ made, atOnce, gates, failing, run, reportsOf: statusesOf } = world)
 })
 afterEach(() => world.host.close())
 

@@ -1,13 +1,13 @@
 /** Following runs, and what can be known of them from what is stored alone: the same as is told where they are worked on. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../../../test/fixtures/workflow-world.ts'
+import { kit, openWorkflowHost, type WorkflowHost } from '../../../test/fixtures/workflow-host.ts'
 import { createEmitter } from '../../events.ts'
 import { followRun } from './follow-run.ts'
 import type { NodeState } from './node-states.ts'
 
-let world: WorkflowWorld
+let world: WorkflowHost
 beforeEach(async () => {
-  world = await openWorkflowWorld()
+  world = await openWorkflowHost()
 })
 afterEach(() => world.host.close())
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTcp } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Inside, openInside, sandboxed } from '../../../../test/fixtures/inside.ts'
+import { openSandboxed, type SandboxedServer, sandboxed } from '../../../../test/fixtures/sandboxed-server.ts'
 import type { Drivers } from '../../drivers.ts'
 
 const PUBLIC = { 'api.example': '127.0.0.1', 'other.example': '127.0.0.1', 'private.example': '10.0.0.7' } as Record<
@@ -18,7 +18,7 @@ const lookup = async (name: string) => {
 
 let server: Server
 let drivers: Drivers
-let inside: Inside
+let inside: SandboxedServer
 const seen: string[] = []
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   drivers = sandboxed({ guard: { lookup, allow: ['127.0.0.1'] } })
-  inside = await openInside(drivers, { hosts: [`api.example:${port()}`, 'private.example'] })
+  inside = await openSandboxed(drivers, { hosts: [`api.example:${port()}`, 'private.example'] })
 })
 afterAll(async () => {
   await drivers.close()
@@ -102,7 +102,7 @@ describe('a sandbox with declared hosts', () => {
   })
 
   it('has no relay if the list is empty', async () => {
-    const other = await openInside(drivers)
+    const other = await openSandboxed(drivers)
     expect((await other.run(`return process.env.HTTPS_PROXY ?? 'none'`)).value).toBe('none')
     expect((await other.run(`return require('node:fs').existsSync('/run')`)).value).toBe(false)
     await other.connection.close()
@@ -116,7 +116,7 @@ describe('the host machine', () => {
   it('is not reachable from a sandbox under any name, even with privateNetwork', async () => {
     const open = sandboxed({ guard: { lookup, privateNetwork: true } })
     const names = ['127.0.0.1', 'localhost', 'x.localhost', '127.0.0.2', '0.0.0.0', 'api.example', own ?? '127.0.0.3']
-    const greedy = await openInside(open, { hosts: names.map((name) => `${name}:${port()}`) })
+    const greedy = await openSandboxed(open, { hosts: names.map((name) => `${name}:${port()}`) })
     const before = seen.length
     for (const name of [...names, '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]']) {
       const script = `return new Promise((resolve, reject) => require('node:http').get({ host: '127.0.0.1', port: 3128, path: 'http://${name}:${port()}/' }, (r) => resolve(r.statusCode)).on('error', reject))`
@@ -129,7 +129,7 @@ describe('the host machine', () => {
   it('is reachable if the operator allows its name or address', async () => {
     for (const allow of [['127.0.0.0/8'], ['api.example']]) {
       const open = sandboxed({ guard: { lookup, allow } })
-      const there = await openInside(open, { hosts: [`api.example:${port()}`] })
+      const there = await openSandboxed(open, { hosts: [`api.example:${port()}`] })
       const got = await there.run(`return (await fetch('http://api.example:${port()}/')).status`)
       expect([allow, got]).toEqual([allow, { value: 200 }])
       await open.close()

@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openInside, sandboxed } from '../../../../test/fixtures/inside.ts'
-import { INSIDE_SERVER } from '../../../../test/fixtures/inside-server.ts'
+import { INLINE_SERVER } from '../../../../test/fixtures/inline-server.ts'
+import { openSandboxed, sandboxed } from '../../../../test/fixtures/sandboxed-server.ts'
 
 const MIB = 1024 * 1024
 /** Packages by what they take. */
@@ -19,7 +19,7 @@ function pack(name: string, bytes: number): Buffer {
   const dir = join(folder, name)
   mkdirSync(join(dir, 'package'), { recursive: true })
   writeFileSync(join(dir, 'package', 'package.json'), JSON.stringify({ name, version: '1.0.0', bin: './main.js' }))
-  writeFileSync(join(dir, 'package', 'main.js'), `#!/usr/bin/env node\n${INSIDE_SERVER}`)
+  writeFileSync(join(dir, 'package', 'main.js'), `#!/usr/bin/env node\n${INLINE_SERVER}`)
   // What is packed small and is large on the disk.
   writeFileSync(
     join(dir, 'package', 'data'),
@@ -63,7 +63,7 @@ function room(packageBytes: number, packagesBytes: number) {
   // Whoever runs inside has to get there.
   execFileSync('chmod', ['755', dir])
   return {
-    npx: (name: string) => openInside(drivers, { command: 'npx', args: ['-y', name] }),
+    npx: (name: string) => openSandboxed(drivers, { command: 'npx', args: ['-y', name] }),
     packages: () => readdirSync(join(dir, 'packages')),
     leave: (name: string) => mkdirSync(join(dir, 'packages', name), { recursive: true }),
     /** As if nobody had used what is there for a day. */

@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openInside, sandboxed } from '../../../../test/fixtures/inside.ts'
-import { INSIDE_SERVER } from '../../../../test/fixtures/inside-server.ts'
+import { INLINE_SERVER } from '../../../../test/fixtures/inline-server.ts'
+import { openSandboxed, sandboxed } from '../../../../test/fixtures/sandboxed-server.ts'
 import type { Drivers } from '../../drivers.ts'
 import { readPackageRun } from './package-run.ts'
 
@@ -34,7 +34,7 @@ function pack(version: string): Buffer {
   writeFileSync(join(dir, 'package', 'package.json'), JSON.stringify(manifest))
   writeFileSync(
     join(dir, 'package', 'main.js'),
-    `#!/usr/bin/env node\nprocess.env.VERSION = '${version}'\n${INSIDE_SERVER}`,
+    `#!/usr/bin/env node\nprocess.env.VERSION = '${version}'\n${INLINE_SERVER}`,
   )
   execFileSync('tar', ['-czf', join(dir, 'package.tgz'), '-C', dir, 'package'])
   return readFileSync(join(dir, 'package.tgz'))
@@ -67,7 +67,7 @@ afterAll(async () => {
 })
 const url = () => `http://127.0.0.1:${(registry.address() as { port: number }).port}`
 const packageDir = () => join(tmpdir(), `loadout-kept-${process.pid}`)
-const npx = (...args: string[]) => openInside(drivers, { command: 'npx', args })
+const npx = (...args: string[]) => openSandboxed(drivers, { command: 'npx', args })
 
 describe('a sandboxed package', () => {
   it('is installed without scripts and runs read-only without network', async () => {
@@ -106,7 +106,7 @@ describe('a sandboxed package', () => {
   it('of Python is rejected without uv', async () => {
     const uv = ['/usr/bin/uv', '/usr/local/bin/uv'].some((path) => existsSync(path))
     const refusal = { code: uv ? 'spawn-failed' : 'stdio-refused' }
-    await expect(openInside(drivers, { command: 'uvx', args: ['loadout-no-such-package'] })).rejects.toMatchObject(
+    await expect(openSandboxed(drivers, { command: 'uvx', args: ['loadout-no-such-package'] })).rejects.toMatchObject(
       refusal,
     )
   })

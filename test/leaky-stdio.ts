@@ -1,6 +1,6 @@
-/** `node telling-stdio.ts <how> [secrets as arguments]`: tells its environment and its arguments. */
+/** `node leaky-stdio.ts <mode> [secrets as arguments]`: returns its environment and its arguments. */
 import { createInterface } from 'node:readline'
-import { answerTo, outcomeOf, type RpcMessage, spell } from './telling.ts'
+import { answerTo, outcomeOf, type RpcMessage, spell } from './leaky-server.ts'
 
 const [how = 'tells', ...args] = process.argv.slice(2)
 const NAMES = ['API_TOKEN', 'DATABASE_URL', 'NOTE']
@@ -19,7 +19,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     const params = { level: 'error', data: known }
     process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params })}\n`)
   }
-  const said = how === 'quotes' ? JSON.stringify(message.params?.arguments) : known
-  const answer = answerTo(message, () => outcomeOf(how, said))
+  const output = how === 'quotes' ? JSON.stringify(message.params?.arguments) : known
+  const answer = answerTo(message, () => outcomeOf(how, output))
   if (answer) process.stdout.write(`${JSON.stringify(answer)}\n`)
 })

@@ -114,11 +114,11 @@ function afterPinsRead(storage: Storage, happen: () => Promise<unknown>): Storag
     transaction: (access, work) =>
       storage.transaction(access, (tx) =>
         work({
-          get: (...given) => tx.get(...given),
-          insert: (...given) => tx.insert(...given),
-          insertAll: (...given) => tx.insertAll(...given),
-          update: (...given) => tx.update(...given),
-          delete: (...given) => tx.delete(...given),
+          get: (...args) => tx.get(...args),
+          insert: (...args) => tx.insert(...args),
+          insertAll: (...args) => tx.insertAll(...args),
+          update: (...args) => tx.update(...args),
+          delete: (...args) => tx.delete(...args),
           async list(collection, query) {
             const rows = await tx.list(collection, query)
             if (collection === 'pins' && !happened) {

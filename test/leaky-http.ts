@@ -1,9 +1,9 @@
-/** One HTTP server, a way to misbehave for each path: it tells the headers and the query that it was sent. */
+/** An HTTP server that misbehaves by path and returns the headers and the query of its requests. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerTo, outcomeOf, type RpcMessage, spell } from './telling.ts'
+import { answerTo, outcomeOf, type RpcMessage, spell } from './leaky-server.ts'
 
-export interface TellingServer {
+export interface LeakyServer {
   url: string
   /** The bodies that were posted to a path. */
   bodies(path: string): string[]
@@ -27,7 +27,7 @@ const STATUSES: Record<string, (response: ServerResponse, known: string) => void
   html: (response, known) => void response.writeHead(200, { 'content-type': 'text/html' }).end(known),
 }
 
-export async function startTelling(): Promise<TellingServer> {
+export async function startLeakyServer(): Promise<LeakyServer> {
   const posted = new Map<string, string[]>()
   const http: Server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://server')
@@ -39,8 +39,8 @@ export async function startTelling(): Promise<TellingServer> {
     const known = knownFrom(request, url)
     const status = STATUSES[how.replace('-late', '')]
     if (status && (!how.endsWith('-late') || message.method === 'tools/call')) return status(response, known)
-    const said = how === 'quotes' ? JSON.stringify(message.params?.arguments) : known
-    const answer = answerTo(message, () => outcomeOf(how, said))
+    const output = how === 'quotes' ? JSON.stringify(message.params?.arguments) : known
+    const answer = answerTo(message, () => outcomeOf(how, output))
     if (!answer) return void response.writeHead(202).end()
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
   })

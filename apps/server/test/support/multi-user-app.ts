@@ -1,4 +1,4 @@
-/** An app in memory whose users are a header, for tests that look at it as its users do. */
+/** An in-memory app that takes the user from a header, for tests of several users. */
 import { rule } from '@loadout/core'
 import { createServices, type HostServices, type ServiceOptions } from '@loadout/core/services'
 import { createApp } from '../../src/http/app.ts'
@@ -11,13 +11,13 @@ export interface Answer {
 }
 export type Ask = (route: `${string} ${string}`, body?: unknown) => Promise<Answer>
 
-export interface AppOfUsers {
+export interface MultiUserApp {
   host: HostServices
   /** Asks as a user. */
   as(userId: string, role?: 'user' | 'operator'): Ask
 }
 
-export function appOfUsers(options: ServiceOptions = {}): AppOfUsers {
+export function multiUserApp(options: ServiceOptions = {}): MultiUserApp {
   const host = createServices({ policy: [rule('*', 'allow')], ...options })
   const app = createApp({
     host,
@@ -39,8 +39,8 @@ export function appOfUsers(options: ServiceOptions = {}): AppOfUsers {
           headers: { ...who, 'content-type': 'application/json' },
         }
         const answer = await app.request(path, { method, ...(body === undefined ? { headers: who } : sent) })
-        const said = await answer.text()
-        return { status: answer.status, body: said === '' ? undefined : JSON.parse(said) }
+        const text = await answer.text()
+        return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
       },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { asSentence, inText, keysOf, toErrorSchema } from './problem-places.ts'
+import { asSentence, inText, keysOf, toErrorSchema } from './problem-paths.ts'
 import { readJson } from './read-json.ts'
 
 it('keysOf follows a path through names with dots', () => {

@@ -1,4 +1,4 @@
-/** A server with sign-in in two processes over one storage, and browsers that keep their cookies, for tests. */
+/** A server with sign-in in two processes over one storage, and browsers with cookies, for tests. */
 import { randomBytes } from 'node:crypto'
 import { masterKeyRing, type Storage } from '@loadout/core'
 import { createServices, type HostServices } from '@loadout/core/services'
@@ -6,7 +6,7 @@ import { createApiKeys } from '../../src/auth/api-keys.ts'
 import { byApiKey, restrictToUser, sessionOr } from '../../src/auth/authenticate.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../src/auth/sign-in.ts'
 import { createApp } from '../../src/http/app.ts'
-import type { Answer } from './app-of-users.ts'
+import type { Answer } from './multi-user-app.ts'
 
 export const BASE = 'http://localhost:4300'
 export const PASSWORD = 'a good long password'
@@ -19,7 +19,7 @@ export interface Process {
   app: ReturnType<typeof createApp>
 }
 
-export interface SignInWorld {
+export interface SignInServers {
   processes: [Process, Process]
   storage: Storage
   /** How often a password was hashed or compared. */
@@ -45,13 +45,16 @@ export interface Browser {
   ask(route: `${string} ${string}`, sent?: Sent): Promise<Answer & { headers: Headers }>
 }
 
-export interface WorldOptions extends Partial<SignInOptions> {
+export interface SignInServersOptions extends Partial<SignInOptions> {
   base?: string
   publicUrl?: string
 }
 
 /** `storages`: what each of the two has; the same where the driver is in the process. */
-export async function signInWorld(storages: [Storage, Storage], options: WorldOptions = {}): Promise<SignInWorld> {
+export async function signInServers(
+  storages: [Storage, Storage],
+  options: SignInServersOptions = {},
+): Promise<SignInServers> {
   const { base = options.publicUrl ?? BASE, publicUrl, ...rest } = options
   const secret = randomBytes(32).toString('hex')
   const keyRing = await masterKeyRing(KEY)
@@ -80,7 +83,7 @@ export async function signInWorld(storages: [Storage, Storage], options: WorldOp
   const processes: [Process, Process] = [await open(storages[0]), await open(storages[1])]
   const browser = (address = '192.0.2.1') => browserOf(processes, base, address)
   let operator: Browser | undefined
-  const world: SignInWorld = {
+  const world: SignInServers = {
     processes,
     storage: storages[0],
     counts,

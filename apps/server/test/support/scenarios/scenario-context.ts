@@ -21,9 +21,9 @@ import type { ScenarioState } from '../../../../../test/scenario-server.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/ops/log.ts'
 import { type RunningServer, startServer } from '../../../src/serve.ts'
-import { type Heard, readEvents } from './read-events.ts'
+import { type EventLog, readEvents } from './read-events.ts'
 
-export type Scenario = (world: World) => Promise<void>
+export type Scenario = (world: ScenarioContext) => Promise<void>
 /** By what it shows. */
 export type Scenarios = Readonly<Record<string, Scenario>>
 
@@ -40,7 +40,7 @@ export interface Api extends RunningServer {
 }
 
 const STDIO_SERVER = fileURLToPath(new URL('../../../../../test/scenario-stdio.ts', import.meta.url))
-const PATIENCE_MS = 8000
+const WAIT_MS = 8000
 
 export async function startApi(): Promise<Api> {
   const folder = await mkdtemp(join(tmpdir(), 'loadout-scenarios-'))
@@ -73,7 +73,7 @@ export interface CallHow {
 
 type More = Record<string, unknown>
 
-export class World {
+export class ScenarioContext {
   readonly id = `s-${crypto.randomUUID().slice(0, 8)}`
   /** What the API said of the toolkit when it was added. */
   view: Body
@@ -155,22 +155,22 @@ export class World {
   }
 
   /** A call whose progress is followed. */
-  follow(tool: string, args: object = {}): Heard {
-    const heard = readEvents(`${this.#api.url}/api/tools/${this.id}/${tool}/call`, {
+  follow(tool: string, args: object = {}): EventLog {
+    const events = readEvents(`${this.#api.url}/api/tools/${this.id}/${tool}/call`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({ arguments: args }),
     })
-    this.#endings.push(() => heard.stop())
-    return heard
+    this.#endings.push(() => events.stop())
+    return events
   }
 
   /** What the API tells live, from now on. */
-  async events(): Promise<Heard> {
-    const heard = readEvents(`${this.#api.url}/api/events`)
-    this.#endings.push(() => heard.stop())
-    await this.until(() => heard.names().includes('ready'))
-    return heard
+  async events(): Promise<EventLog> {
+    const events = readEvents(`${this.#api.url}/api/events`)
+    this.#endings.push(() => events.stop())
+    await this.until(() => events.names().includes('ready'))
+    return events
   }
 
   /** The call's outcome, however long it goes on behind. */
@@ -182,11 +182,11 @@ export class World {
   }
 
   async until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
-    const deadline = AbortSignal.timeout(PATIENCE_MS)
+    const deadline = AbortSignal.timeout(WAIT_MS)
     for (;;) {
       const found = await look()
       if (found !== undefined && found !== false) return found
-      if (deadline.aborted) throw new Error(`It did not happen within ${PATIENCE_MS} ms: ${look}`)
+      if (deadline.aborted) throw new Error(`It did not happen within ${WAIT_MS} ms: ${look}`)
       await pause(20)
     }
   }

@@ -1,4 +1,4 @@
-/** Hosts and servers that want a sign-in, for tests: real ones, all closed at the end of each test. */
+/** Real hosts and servers that require a sign-in, closed at the end of each test. */
 import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
 import { createServices, type HostServices, type ServiceOptions } from '@loadout/core/services'
@@ -8,7 +8,7 @@ import { callbackOf, follow, type OAuthRules, OAuthServer } from './oauth-server
 export const REDIRECT = 'http://127.0.0.1:9/api/oauth/callback'
 export const ANN = { tier: 'user', userId: 'ann' } as const
 
-export function signInWorld() {
+export function signInHosts() {
   let open: Array<{ close(): Promise<void> }> = []
   afterEach(async () => {
     await Promise.all(open.map((one) => one.close()))

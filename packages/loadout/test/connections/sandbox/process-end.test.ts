@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { programPath } from '../../../../../test/program-path.ts'
 import type { LeftProcess } from '../../../src/connections/stdio/left-processes.ts'
-import { openInside, sandboxed } from '../../fixtures/inside.ts'
+import { openSandboxed, sandboxed } from '../../fixtures/sandboxed-server.ts'
 
 const HOST = programPath(fileURLToPath(new URL('../../fixtures/sandboxed-host-process.ts', import.meta.url)))
 
@@ -49,7 +49,7 @@ it('closing a sandbox ends all processes inside, even detached ones that ignore 
   const left: LeftProcess[] = []
   const drivers = sandboxed({ onLeftProcesses: (processes) => void left.push(...processes) })
   const mark = newMark()
-  const inside = await openInside(drivers)
+  const inside = await openSandboxed(drivers)
   await inside.run(
     `require('node:child_process').spawn('/bin/sh', ['-c', 'trap "" TERM HUP INT; while :; do sleep 1; done; : ${mark}'], { detached: true, stdio: 'ignore' }).unref(); process.on('SIGTERM', () => {})`,
   )
@@ -82,8 +82,8 @@ it.each(hosts)('kill -9 of a host that runs as $uid leaves nothing of its sandbo
   const left = sockets()
   expect(left).toHaveLength(1)
   const [living, next] = [sandboxed(), sandboxed()]
-  await openInside(living, { hosts: ['example.com'] })
-  await openInside(next)
+  await openSandboxed(living, { hosts: ['example.com'] })
+  await openSandboxed(next)
   await next.close()
   expect(sockets()).toHaveLength(1)
   expect(sockets()).not.toEqual(left)

@@ -1,12 +1,12 @@
-/** An app in memory as it is in production: users have keys or sessions, and who has neither is the local user. */
+/** An in-memory app with production authentication: API keys and sessions. A request without either is the local user. */
 import { rule } from '@loadout/core'
 import { createServices, type HostServices, type ServiceOptions } from '@loadout/core/services'
 import { createApiKeys } from '../../src/auth/api-keys.ts'
 import { byApiKey, LOCAL } from '../../src/auth/authenticate.ts'
 import { createApp } from '../../src/http/app.ts'
-import type { Ask, Body } from './app-of-users.ts'
+import type { Ask, Body } from './multi-user-app.ts'
 
-export interface AppOfKeys {
+export interface ApiKeyApp {
   host: HostServices
   local: Ask
   session(userId: string): Ask
@@ -16,7 +16,7 @@ export interface AppOfKeys {
 
 const BOOTSTRAP = 'bootstrap-key-of-a-test-0123456789abcdef'
 
-export function appOfKeys(options: ServiceOptions = {}): AppOfKeys {
+export function apiKeyApp(options: ServiceOptions = {}): ApiKeyApp {
   const host = createServices({ policy: [rule('*', 'allow')], ...options })
   const apiKeys = createApiKeys(host.storage)
   const byKey = byApiKey(apiKeys, BOOTSTRAP)
@@ -35,8 +35,8 @@ export function appOfKeys(options: ServiceOptions = {}): AppOfKeys {
       const [method = 'GET', path = ''] = route.split(' ')
       const sent = { body: JSON.stringify(body), headers: { ...who, 'content-type': 'application/json' } }
       const answer = await app.request(path, { method, ...(body === undefined ? { headers: who } : sent) })
-      const said = await answer.text()
-      return { status: answer.status, body: said === '' ? undefined : (JSON.parse(said) as Body) }
+      const text = await answer.text()
+      return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as Body) }
     }
   return {
     host,

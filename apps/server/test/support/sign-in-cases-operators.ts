@@ -1,10 +1,10 @@
-/** Who operates, and what only they may: over any storage. */
+/** Cases for operators and their routes, for any storage. */
 import { expect } from 'vitest'
-import type { SignInWorld } from './sign-in-world.ts'
+import type { SignInServers } from './sign-in-servers.ts'
 
-const usersOf = (world: SignInWorld) => world.storage.transaction({ caller: 'sign-in' }, (tx) => tx.list('users'))
+const usersOf = (world: SignInServers) => world.storage.transaction({ caller: 'sign-in' }, (tx) => tx.list('users'))
 
-export const PEOPLE_CASES: Record<string, (world: SignInWorld) => Promise<void>> = {
+export const OPERATOR_CASES: Record<string, (world: SignInServers) => Promise<void>> = {
   'a former operator loses operator access for every key and session': async (world) => {
     const operator = await world.operator()
     const { id, browser } = await world.user('two@example.com')

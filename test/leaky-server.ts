@@ -1,6 +1,6 @@
 /**
  * Servers that tell all they know: in results, in errors, on stderr, in HTTP bodies and headers. The JSON-RPC is written by
- * hand, because an SDK would not let it be this careless. Used over HTTP (`telling-http.ts`) and stdio (`telling-stdio.ts`).
+ * hand, because an SDK would not let it be this careless. Used over HTTP (`leaky-http.ts`) and stdio (`leaky-stdio.ts`).
  */
 export interface RpcMessage {
   id?: number | string
@@ -59,8 +59,9 @@ export function answerTo({ id, method }: RpcMessage, called: () => object): obje
 }
 
 /** What becomes of a call, by the word for how the server misbehaves. */
-export function outcomeOf(how: string, said: string): object {
-  if (how === 'throws' || how === 'quotes') return { error: { code: -32_000, message: `cannot: ${said}`, data: said } }
-  const content = [{ type: 'text', text: said }]
-  return { result: { content, structuredContent: { said }, ...(how === 'fails' ? { isError: true } : {}) } }
+export function outcomeOf(how: string, output: string): object {
+  if (how === 'throws' || how === 'quotes')
+    return { error: { code: -32_000, message: `cannot: ${output}`, data: output } }
+  const content = [{ type: 'text', text: output }]
+  return { result: { content, structuredContent: { said: output }, ...(how === 'fails' ? { isError: true } : {}) } }
 }

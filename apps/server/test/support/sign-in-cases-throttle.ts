@@ -1,6 +1,6 @@
-/** Who tries too often waits, and what a session changes comes from pages of ours: over any storage. */
+/** Cases for throttled sign-ins and same-origin session changes, for any storage. */
 import { expect } from 'vitest'
-import { type Browser, PASSWORD, type SignInWorld } from './sign-in-world.ts'
+import { type Browser, PASSWORD, type SignInServers } from './sign-in-servers.ts'
 
 const signIn = (browser: Browser, email: string, password = PASSWORD) =>
   browser.ask('POST /api/auth/sign-in', { body: { email, password } })
@@ -9,7 +9,7 @@ const countOf = (statuses: readonly number[], status: number) => statuses.filter
 
 /** All at once, by turns on both processes, in both spellings of the email. */
 async function wrongTries(
-  world: SignInWorld,
+  world: SignInServers,
   { email, tries, from }: { email: string; tries: number; from: (number: number) => string },
 ): Promise<number[]> {
   const one = async (number: number) => {
@@ -20,7 +20,7 @@ async function wrongTries(
   return Promise.all(Array.from({ length: tries }, (_, number) => one(number)))
 }
 
-export const DOOR_CASES: Record<string, (world: SignInWorld) => Promise<void>> = {
+export const THROTTLE_CASES: Record<string, (world: SignInServers) => Promise<void>> = {
   'an account allows ten attempts per address across processes, and its owner can sign in from elsewhere': async (
     world,
   ) => {
