@@ -72,3 +72,49 @@ describe('browser-compatible entries', () => {
     expect(found).toContain('node:async_hooks')
   })
 })
+
+/** Imports that run when the module loads: neither types nor `import()`. */
+const STATIC = /(?:^|\n)(?:import|export) (?!type\b)([^'"`;]*?)\s*from '([^']+)'/g
+
+function loadedBy(entry: string): Set<string> {
+  const loaded = new Set<string>()
+  const visit = (path: string) => {
+    if (loaded.has(path)) return
+    loaded.add(path)
+    for (const [, names = '', specifier = ''] of byPath.get(path)?.text.matchAll(STATIC) ?? []) {
+      const isTypesOnly =
+        /^\{[^}]*\}$/.test(names) && names.split(',').every((name) => /^[{\s]*(type |\}?$)/.test(name))
+      if (isTypesOnly) continue
+      if (specifier.startsWith('.')) visit(target(LIBRARY, path, specifier))
+      else loaded.add(specifier)
+    }
+  }
+  visit(entry)
+  return loaded
+}
+
+describe('the root entry', () => {
+  /** Each of them costs more CPU time to load than the schemas of the library. */
+  const LATE = [
+    '@modelcontextprotocol/client',
+    '@marcbachmann/cel-js',
+    'jsonc-parser',
+    'smol-toml',
+    'yaml',
+    'acorn',
+    'gpt-tokenizer/encoding/o200k_base',
+    'workflow/run/execute-run.ts',
+  ]
+
+  it('loads the SDK, workflows, parsers and the tokenizer when they are first used', () => {
+    const loaded = loadedBy('index.ts')
+    expect(loaded.size).toBeGreaterThan(200)
+    expect(LATE.filter((module) => loaded.has(module))).toEqual([])
+    expect(LATE.filter((module) => !outsideOf('index.ts').has(module) && !byPath.has(module))).toEqual([])
+  })
+
+  it('is checked by a search that finds what a module loads at once', () => {
+    expect(loadedBy('workflow/run/execute-run.ts')).toContain('@marcbachmann/cel-js')
+    expect(loadedBy('connections/session/session.ts')).toContain('@modelcontextprotocol/client')
+  })
+})
