@@ -168,7 +168,14 @@ const PINNED: Record<string, string[]> = {
   './code-mode/quickjs': ['quickjs'],
   './code-mode/worker': ['worker'],
   './code-mode/worker-guest': [],
-  './testing': ['engineSuite', 'executorSuite', 'startModelServer', 'storageSuite'],
+  './testing': [
+    'engineSuite',
+    'executorSuite',
+    'startMcpServer',
+    'startModelServer',
+    'startRecordedServer',
+    'storageSuite',
+  ],
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))

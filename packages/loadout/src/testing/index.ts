@@ -1,5 +1,17 @@
-/** Contract suites for custom drivers, and a scripted model server. */
+/** MCP servers, recordings and a scripted model for tests of apps, and contract suites for custom drivers. */
 
+export type { Fault } from './mcp-server/faults.ts'
+export {
+  type RecordedServer,
+  type RecordedServerOptions,
+  startRecordedServer,
+} from './mcp-server/recorded-server.ts'
+export {
+  type McpServerOptions,
+  type McpTestServer,
+  type McpTestTool,
+  startMcpServer,
+} from './mcp-server/start-server.ts'
 export type {
   ModelAnswer,
   ModelRequest,
