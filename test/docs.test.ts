@@ -43,6 +43,12 @@ describe('README', () => {
     ).toBeLessThanOrEqual(25)
   })
 
+  it('shows a tool call with its approval', () => {
+    expect(example).toMatch(/\.call\('app\.\w+'/)
+    expect(example).toContain('.approvals.allow(')
+    expect(readme).toContain('npm i @loadout/core')
+  })
+
   it('contains the start and test commands, and CI runs the test command', () => {
     expect(readme).toContain('npm install && npm start')
     expect(readme).toContain('npm install && npm test')
@@ -60,6 +66,20 @@ describe('README', () => {
     ])
       for (const [, link = ''] of read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g))
         expect(() => read(join(page, '..', link)), `${page} → ${link}`).not.toThrow()
+  })
+})
+
+describe('tables of findings', () => {
+  it.each(['adoption', 'real-servers'])('test/%s.md names only existing tests', (name) => {
+    const paths = [...read(`test/${name}.md`).matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, path = '']) => path)
+    expect(paths.length).toBeGreaterThan(10)
+    const exists = (path: string) => existsSync(join(ROOT, path)) || existsSync(join(ROOT, 'packages/loadout', path))
+    expect(paths.filter((path) => !exists(path))).toEqual([])
+  })
+
+  it('test/adoption.md has every finding from F1 to F20', () => {
+    const findings = [...read('test/adoption.md').matchAll(/^\| (F\d+) /gm)].map(([, finding]) => finding)
+    expect(findings).toEqual(Array.from({ length: 20 }, (_, at) => `F${at + 1}`))
   })
 })
 

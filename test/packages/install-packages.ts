@@ -15,6 +15,15 @@ export interface Installed {
   tarballs: Record<string, string>
 }
 
+/** Every entry can be imported only with all optional peers. */
+function optionalPeers(): Record<string, string> {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))
+  const names = Object.keys(manifest.peerDependencies)
+  return Object.fromEntries(names.map((name) => [name, manifest.devDependencies[name]]))
+}
+
+export const QUIET = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+
 /** One install for all apps: each is a folder below it and finds its packages there. */
 export async function installPackages(): Promise<Installed> {
   const folder = mkdtempSync(join(tmpdir(), 'loadout-packages-'))
@@ -22,9 +31,9 @@ export async function installPackages(): Promise<Installed> {
   const manifests = APPS.map((app) => JSON.parse(readFileSync(join(ROOT, `examples/${app}/package.json`), 'utf8')))
   const dependencies = Object.assign({}, ...manifests.flatMap((one) => [one.dependencies, one.devDependencies]))
   for (const [name, path] of Object.entries(tarballs)) dependencies[name] = `file:${path}`
+  Object.assign(dependencies, { ...optionalPeers(), ...dependencies })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
-  await run('npm', ['install', ...quiet], { cwd: folder })
+  await run('npm', ['install', ...QUIET], { cwd: folder })
   for (const app of APPS)
     cpSync(join(ROOT, 'examples', app), join(folder, app), {
       recursive: true,

@@ -1,7 +1,7 @@
 /** The packages as they are published: packed, installed in an empty folder, compiled, imported, and used in apps. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { createEmptyDatabase } from '../database.ts'
 import { copyPrepared } from '../prepare-pglite.ts'
 import { ROOT } from '../program-path.ts'
 import { driveApp, startNotes, startScriptedModel } from './drive-app.ts'
-import { type Installed, installPackages } from './install-packages.ts'
+import { type Installed, installPackages, QUIET } from './install-packages.ts'
 
 const run = promisify(execFile)
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name)
@@ -160,6 +160,43 @@ describe('an installed package', () => {
     const { stdout } = await inFolder(process.execPath, ['use.ts'])
     expect(stdout).toContain('hybrid')
     expect(stdout.split('\n').filter((line) => line.includes('added'))).toHaveLength(2)
+  })
+
+  it('installs, compiles and runs beside the AI SDK 6', async () => {
+    const path = 'ai-sdk-6'
+    const folder = join(installed.folder, path)
+    mkdirSync(folder)
+    const dependencies = { '@loadout/core': `file:${installed.tarballs['@loadout/core']}`, ai: '^6.0.0' }
+    const openai = { '@ai-sdk/openai': '^3.0.0' }
+    writeFileSync(
+      join(folder, 'package.json'),
+      JSON.stringify({ type: 'module', dependencies: { ...dependencies, ...openai } }),
+    )
+    await inFolder('npm', ['install', ...QUIET], path)
+    const model = await startScriptedModel()
+    writeFileSync(
+      join(folder, 'app.ts'),
+      `import { createOpenAI } from '@ai-sdk/openai'
+       import { createHost, defineTool, rule } from '@loadout/core'
+       import { toAI } from '@loadout/core/ai'
+       import { generateText, stepCountIs } from 'ai'
+       const add = defineTool({ name: 'add', execute: ({ text }) => \`noted: \${text}\` })
+       const host = createHost({ policy: [rule('*', 'ask')] })
+       await host.toolkits.add({ name: 'notes', tools: [add] })
+       const ann = host.user('ann')
+       const selection = await ann.thread('t').select({ prompt: 'Note that I need milk.' })
+       const form = toAI(selection, { onPending: (_, { id }) => void ann.approvals.allow(id) })
+       const model = createOpenAI({ apiKey: 'key', baseURL: '${model.baseUrl.openai}' }).chat('gpt-5.6')
+       const { text } = await generateText({ model, prompt: 'Note that I need milk.', stopWhen: stepCountIs(5), ...form })
+       console.log(text)
+       await host.close()`,
+    )
+    const compilerOptions = { target: 'es2024', strict: true, noEmit: true, module: 'nodenext', skipLibCheck: true }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+    await inFolder(bin('tsc'), ['-p', 'tsconfig.json'], path)
+    const { stdout } = await inFolder(process.execPath, ['app.ts'], path)
+    await model.close()
+    expect(stdout).toContain('Milk is on the list.')
   })
 
   it('starts the product with its UI by the command line', async () => {

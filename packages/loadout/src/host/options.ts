@@ -12,14 +12,15 @@ import type { OverlayInput } from '../loadout/overlay.ts'
 import type { LocalFiles, Transports } from '../loadout/setup/find-toolkits.ts'
 import type { SignInOptions } from '../oauth/target.ts'
 import type { PolicyFunction } from '../policy/policy-function.ts'
-import type { AppConfigInput } from '../schema/app-config.ts'
+import { type AppConfigInput, appConfigPatch } from '../schema/app-config.ts'
+import { readToolkit } from '../schema/read/read-toolkit.ts'
 import type { PolicyRule } from '../schema/toolkit/policy.ts'
 import type { SearchSetup } from '../search/create-search.ts'
 import type { ResolverDeps } from '../search/resolve-prompt.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TelemetryOptions } from '../telemetry/telemetry.ts'
 import type { DefinedTool } from '../toolkits/define-tool.ts'
-import type { ToolFunction } from '../toolkits/functions.ts'
+import { type ToolFunction, takeFunctions } from '../toolkits/functions.ts'
 import type { ToolkitSource } from '../toolkits/sources/sources.ts'
 import type { ToolkitInput } from '../toolkits/toolkit-input.ts'
 import type { Agent } from '../workflow/agent.ts'
@@ -139,6 +140,9 @@ const list = z.array(z.unknown(), 'must be a list')
 const record = z.record(z.string(), z.unknown(), 'must be an object')
 const callback = z.custom<() => unknown>((value) => typeof value === 'function', 'must be a function')
 const ms = z.number('must be a number of milliseconds').positive('must be more than 0')
+/** Options whose names are checked here, and whose values are checked where they are used. */
+const fields = (...names: string[]) =>
+  z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])), 'must be an object')
 
 const hostOptions = z.strictObject({
   storage: part.optional(),
@@ -156,25 +160,28 @@ const hostOptions = z.strictObject({
     })
     .optional(),
   policy: z
-    .strictObject({
-      rules: list.optional(),
-      decide: callback.optional(),
-      mayLoosen: z.boolean('must be true or false').optional(),
-      approvalTimeoutMs: ms.optional(),
-      allowOverride: callback.optional(),
-    })
+    .strictObject(
+      {
+        rules: list.optional(),
+        decide: callback.optional(),
+        mayLoosen: z.boolean('must be true or false').optional(),
+        approvalTimeoutMs: ms.optional(),
+        allowOverride: callback.optional(),
+      },
+      'must be a list of rules, a function or an object',
+    )
     .optional(),
-  search: part.optional(),
+  search: fields('vectors', 'embedder', 'embedderWaitMs', 'learn', 'tokenizer', 'prices').optional(),
   executor: part.optional(),
   agent: part.optional(),
-  oauth: part.optional(),
-  audit: part.optional(),
-  telemetry: part.optional(),
+  oauth: fields('redirectUrl', 'clientMetadataUrl', 'clientName').optional(),
+  audit: fields('journal', 'strict', 'maxRows', 'onProblem').optional(),
+  telemetry: fields('tracer', 'meter', 'onCall', 'limits').optional(),
   runtime: z
     .strictObject({
-      config: part.optional(),
-      pool: part.optional(),
-      startup: part.optional(),
+      config: appConfigPatch.optional(),
+      pool: fields('idleMs', 'maxAgeMs', 'maxPerUser', 'maxPerHost', 'queueMs').optional(),
+      startup: fields('stdioMs', 'stdioMostMs').optional(),
       processLeaseMs: ms.optional(),
       lostKeys: list.optional(),
       programLimits: part.optional(),
@@ -188,7 +195,9 @@ const hostOptions = z.strictObject({
 export function readHostOptions(options: HostOptions): ServiceOptions {
   const policy = policyOptions(options.policy)
   const checked = hostOptions.safeParse({ ...options, policy })
-  if (!checked.success) throw invalidOptions(checked.error)
+  if (!checked.success) throw invalidOptions(problemsOf(checked.error))
+  const wrongServers = serverProblems(options.toolkits?.servers ?? {})
+  if (wrongServers.length > 0) throw invalidOptions(wrongServers)
   const { toolkits = {}, policy: _, runtime = {}, oauth, ...rest } = options
   return {
     ...rest,
@@ -221,12 +230,32 @@ function policyOptions(policy: HostOptions['policy'] = {}): PolicyOptions {
   return Array.isArray(policy) ? { rules: policy } : (policy as PolicyOptions)
 }
 
-function invalidOptions(error: z.ZodError): HostError {
-  const errors = error.issues.flatMap((issue) =>
+interface Problem {
+  path: string
+  message: string
+}
+
+const problemsOf = (error: z.ZodError): Problem[] =>
+  error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: 'is not an option of createHost' }))
       : [{ path: issue.path.join('.'), message: issue.message }],
   )
+
+/** A server that cannot be read would be missing without a word, because nobody waits for it. */
+const serverProblems = (servers: Readonly<Record<string, unknown>>): Problem[] =>
+  Object.entries(servers).flatMap(([name, record]) => {
+    const path = `toolkits.servers.${name}`
+    try {
+      readToolkit(takeFunctions({ name, ...(record as object) }).input)
+      return []
+    } catch (thrown) {
+      const { errors, message } = HostError.from(thrown)
+      return errors?.map((error) => ({ path: `${path}.${error.path}`, message: error.message })) ?? [{ path, message }]
+    }
+  })
+
+function invalidOptions(errors: Problem[]): HostError {
   const listed = errors.map(({ path, message }) => `\`${path}\` ${message}`).join('; ')
   return new HostError('config-invalid', {
     detail: `The options of createHost are not valid: ${listed}.`,

@@ -30,7 +30,11 @@ export function openOnce<T>(open: () => Promise<T>): OpenOnce<T> {
 
   return {
     async use() {
-      if (closed) throw new HostError('storage-unavailable', { detail: 'The storage is closed.' })
+      if (closed)
+        throw new HostError('storage-unavailable', {
+          detail: 'The storage is closed, because its host was closed.',
+          action: 'Create a new host. A closed host takes no more calls.',
+        })
       opened ??= start()
       return opened
     },

@@ -19,6 +19,7 @@ export interface StdioToolkit extends ToolkitFields {
   args?: readonly string[]
   env?: Readonly<Record<string, string>>
   cwd?: string
+  url?: never
 }
 
 /**
@@ -32,6 +33,7 @@ export interface RemoteToolkit extends ToolkitFields {
   url: string
   headers?: Readonly<Record<string, string>>
   auth?: Auth
+  command?: never
 }
 
 /**

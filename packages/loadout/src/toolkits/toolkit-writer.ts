@@ -100,7 +100,11 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
           serverId: await linkToMarketplace(tx, { ...link, server: read.toolkit.server, before: existing?.serverId }),
           inlineSecrets,
         })
-        return { ...stored, created: existing === undefined, warnings: [...idWarnings(read, id), ...read.warnings] }
+        return {
+          ...stored,
+          created: existing === undefined,
+          warnings: [...idWarnings(read, id, existing), ...read.warnings],
+        }
       })
     },
 
@@ -244,9 +248,14 @@ async function freeId(tx: Transaction, userId: string, base: string): Promise<st
   }
 }
 
-function idWarnings({ hasExplicitId, toolkit }: { hasExplicitId: boolean; toolkit: Toolkit }, id: string): string[] {
-  const other = hasExplicitId && id !== toolkit.id
-  return other ? [`The toolkit of this name has the id "${id}"; "${toolkit.id}" was not used`] : []
+function idWarnings(
+  { hasExplicitId, toolkit }: { hasExplicitId: boolean; toolkit: Toolkit },
+  id: string,
+  existing: UserServerConfigRow | undefined,
+): string[] {
+  if (id === toolkit.id) return []
+  if (hasExplicitId) return [`The toolkit of this name has the id "${id}"; "${toolkit.id}" was not used`]
+  return existing ? [] : [`Another toolkit has the id \`${toolkit.id}\`, so this one has the id \`${id}\`.`]
 }
 
 // OAuth tokens are not part of the record, so a changed record keeps them.

@@ -82,7 +82,8 @@ describe('the tool list of a thread with 60 tools', () => {
     expect(deferred).toBeGreaterThan(0)
     expect(lists[0]?.length).toBeLessThan(10)
     await expect(converse(sixtyTools(), { defaults: { deferAboveTokens: -1 } })).rejects.toMatchObject({
-      errors: [{ path: 'defaults.deferAboveTokens' }],
+      code: 'config-invalid',
+      errors: [{ path: 'runtime.config.defaults.deferAboveTokens' }],
     })
   })
 })
