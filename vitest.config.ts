@@ -24,8 +24,12 @@ const PURE = ['util', 'schema', 'json-schema', 'ai', 'search', 'policy', 'toolki
   )
 /** `npm run smoke` waits for nothing but this test's browser. */
 const SMOKE = 'test/smoke/smoke.e2e.test.ts'
-/** Tests of the global `Request` and `Response`, which the HTTP server of other tests replaces in its process. */
+/**
+ * Tests that share no process: of the global `Request` and `Response`, which the HTTP server of other tests replaces,
+ * and of another major version of a package.
+ */
 const ISOLATED = [
+  'packages/loadout/test/ai/adapters/ai-sdk-6.wire.test.ts',
   'packages/loadout/src/connections/http/guard/guarded-fetch.test.ts',
   'packages/loadout/test/connections/guarded-fetch-sdk.test.ts',
 ]
