@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startModelHost } from '../../../../test/model-host.ts'
 import { toolTypes } from '../../src/code-mode/declarations/tool-types.ts'
 import { createHost } from '../../src/host/create-host.ts'
 import { rule } from '../../src/policy/rules.ts'
@@ -70,8 +71,25 @@ async function declaredTools(): Promise<string> {
       },
     ],
   })
-  return toolTypes(await ann.toolkits.list())
+  const model = await startModelHost()
+  const real = await model.host.views.list('ann')
+  await model.close()
+  return toolTypes([...(await ann.toolkits.list()), ...real, { tier: 'user', tools: UNUSUAL }])
 }
+
+const NAMES = ['new', '__proto__', 'a-b', '1', 'é', '"', '\\', '*/', '\n', '\u2028', '\ud800', '${x}', '`', "'"]
+const UNUSUAL = NAMES.map((name) => ({
+  ref: `odd.${name}`,
+  description: `*/ ${name}`,
+  inputSchema: {
+    type: 'object' as const,
+    properties: Object.fromEntries([...NAMES.map((one) => [one, { const: one }]), ['self', { $ref: '#' }]]),
+  },
+  outputSchema: {
+    $ref: '#/$defs/Promise',
+    $defs: { Promise: { type: 'object', properties: { [name]: { $ref: '#' } } } },
+  },
+}))
 
 /** Compiles a program beside the declaration file. Returns the lines with an error. */
 async function wrongLines(program: readonly string[], { withTypes }: { withTypes: boolean }): Promise<string[]> {
@@ -79,7 +97,8 @@ async function wrongLines(program: readonly string[], { withTypes }: { withTypes
   const head = ["import { createHost, defineWorkflow } from '@loadout/core'", "const ann = createHost().user('ann')"]
   const lines = [...head, ...program]
   await writeFile(join(place, 'main.ts'), lines.join('\n'))
-  if (withTypes) await writeFile(join(place, 'tools.d.ts'), declared)
+  // `skipLibCheck` would leave a .d.ts file unchecked.
+  if (withTypes) await writeFile(join(place, 'tools.ts'), declared)
   await writeFile(
     join(place, 'tsconfig.json'),
     JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] }),
@@ -97,6 +116,8 @@ async function wrongLines(program: readonly string[], { withTypes }: { withTypes
 const RIGHT = [
   "const outcome = await ann.call('shop.refund', { order: 7, speed: 'fast' })",
   "if (outcome.status === 'ok') outcome.structuredContent?.amount.toFixed(2)",
+  "const read = await ann.call('filesystem.read_text_file', { path: 'a', head: 2 })",
+  "if (read.status === 'ok') read.structuredContent?.content.trim()",
   "const listed = await ann.call('shop.list-orders')",
   "if (listed.status === 'ok') listed.structuredContent?.orders?.[0]?.id.toFixed()",
   "const { callId } = await ann.call('shop.refund', { order: 7 }, { background: true, idempotencyKey: 'a' })",
@@ -111,6 +132,7 @@ const RIGHT = [
   "defineWorkflow({ name: 'a', nodes: [{ id: 'a', type: 'tool', ref: 'shop.list-orders' }] })",
 ]
 const WRONG = [
+  "await ann.call('filesystem.read_text_file', { path: 1 })",
   "await ann.call('shop.refnud', { order: 7 })",
   "await ann.call('shop.refund')",
   "await ann.call('shop.refund', { order: '7' })",
