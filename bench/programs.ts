@@ -62,7 +62,7 @@ await host.toolkits.register({ name: 'shop', tools, deferLoading: false }, { tie
 const { name: tokenizer, count } = await tokenizerOf('openai')
 const cost = (value: unknown) => count(JSON.stringify(value))
 
-const plain = await host.thread(thread).select({ prompt: 'the five largest open orders' })
+const plain = await host.thread(thread).select({ prompt: 'the five largest open orders', limit: 5 })
 const answers: unknown[] = []
 /** As a model would: every call and every answer is in its context. */
 async function call(name: string, args: object): Promise<Record<string, unknown>> {
@@ -79,7 +79,7 @@ const five = []
 for (const { id, total, customer } of open.slice(0, 5))
   five.push({ id, total, name: (await call('get_customer', { id: customer })).name })
 
-const offered = await host.thread(thread).select({ prompt: 'the five largest open orders', programs: 'only' })
+const offered = await host.thread(thread).select({ prompt: 'the five largest open orders', limit: 5, programs: 'only' })
 const outcome = await offered.call({ name: 'run_code', arguments: { program: PROGRAM } })
 if (!('content' in outcome) || outcome.status !== 'ok') throw new Error(JSON.stringify(outcome))
 const report = JSON.parse((outcome.content[0] as { text: string }).text)

@@ -37,11 +37,12 @@ export async function tokenRows(set: BenchSet): Promise<{ rows: TokenRow[]; toke
   await using host = createServices({ search: { vectors: wordVectors } })
   const idOf = await registerAll(host, set.tools)
   await host.preferences.update('bench', { maxServersPerThread: 100 })
-  const thread = host.thread({ userId: 'bench', threadId: 'tokens' })
   const found: string[][] = []
   const each: number[] = []
   let [tokenizer, all, searchTools] = ['', 0, 0]
-  for (const { query } of set.reported) {
+  for (const [at, { query }] of set.reported.entries()) {
+    // A thread keeps the tools of its earlier prompts.
+    const thread = host.thread({ userId: 'bench', threadId: `tokens ${at}` })
     const { tools, tokens } = await thread.select({ prompt: query, limit: LIMIT, model: 'openai:gpt-5' })
     found.push(tools.flatMap(({ entry }) => idOf.get(entry.ref) ?? []))
     each.push(tokens.after)

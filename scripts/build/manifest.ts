@@ -42,7 +42,9 @@ export function publishedManifest(source: SourceManifest, folder: string) {
     for (const [entry, path] of Object.entries(exports)) {
       if (entry === './package.json') manifest.exports[entry] = path
       else {
-        const name = entry === '.' ? 'index' : flat(entry)
+        // Two entries of one source share its file.
+        const built = Object.entries(entries).find(([, file]) => `./${file}` === path)?.[0]
+        const name = built ?? (entry === '.' ? 'index' : flat(entry))
         manifest.exports[entry] = { types: `./${name}.d.ts`, default: add(name, path) }
       }
     }

@@ -18,8 +18,8 @@ export interface Installed {
 /** Every entry can be imported only with all optional peers. */
 function optionalPeers(): Record<string, string> {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))
-  const names = Object.keys(manifest.peerDependencies)
-  return Object.fromEntries(names.map((name) => [name, manifest.devDependencies[name]]))
+  const peers = Object.entries<string>(manifest.peerDependencies)
+  return Object.fromEntries(peers.map(([name, range]) => [name, manifest.devDependencies[name] ?? range]))
 }
 
 export const QUIET = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']

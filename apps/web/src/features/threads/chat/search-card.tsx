@@ -73,7 +73,7 @@ function useKeepTool(threadId: string) {
 export function useToolSearch(threadId: string, onFound: (find: ToolSearch) => void) {
   return useMutation({
     mutationFn: (prompt: string) =>
-      answer(client.api.threads[':id'].resolve.$post({ param: { id: threadId }, json: { prompt } })),
+      answer(client.api.threads[':id'].resolve.$post({ param: { id: threadId }, json: { prompt, limit: 5 } })),
     onSuccess: (selection, prompt) =>
       onFound({ id: `find-${Date.now()}`, at: new Date().toISOString(), prompt, selection }),
   })
