@@ -95,15 +95,8 @@ async function buildPackage({ folder, alone = {}, bundled = [], assets = {} }: P
       codeSplitting: { groups: [{ name: 'schema', test: COMMON }] },
     },
   }
-  const shared = Object.entries(entries).filter(([name]) => !(name in alone))
-  // The bundler writes the declarations of a source file once, so a second entry of the file exports the first one.
-  const bySource = Map.groupBy(shared, ([, path]) => path)
-  const entry = Object.fromEntries([...bySource].map(([path, [[name] = ['']]]) => [name, path]))
-  await build({ ...options, entry, dts: source.exports ? { generator: 'tsgo' } : false })
-  for (const [[first] = [''], ...others] of bySource.values())
-    for (const [name] of others)
-      for (const extension of ['js', 'd.ts'])
-        writeFileSync(join(dist, `${name}.${extension}`), `export * from './${first}.js'\n`)
+  const shared = Object.fromEntries(Object.entries(entries).filter(([name]) => !(name in alone)))
+  await build({ ...options, entry: shared, dts: source.exports ? { generator: 'tsgo' } : false })
   for (const [name, path] of Object.entries(alone)) {
     await build({ ...options, entry: { [name]: path }, dts: false })
     if (name in entries) writeFileSync(join(dist, `${name}.d.ts`), 'export {}\n')
