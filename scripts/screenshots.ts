@@ -21,7 +21,7 @@ const SHOWN: Record<string, readonly string[]> = {
   activity: ['activity log', 'activity usage'],
   settings: ['settings general'],
   operator: ['global servers'],
-  doors: ['sign in'],
+  'signed-out': ['sign in'],
 }
 
 await mkdir(folder, { recursive: true })

@@ -7,7 +7,7 @@ import * as connectors from './connectors.ts'
 import * as custom from './custom.ts'
 import * as operator from './operator.ts'
 import * as settings from './settings.ts'
-import * as doors from './signed-out.ts'
+import * as signedOut from './signed-out.ts'
 import * as threads from './threads.ts'
 import * as tools from './tools.ts'
 import * as workflows from './workflows.ts'
@@ -30,5 +30,5 @@ export const PAGES: Record<string, PageScreens> = {
   activity,
   settings,
   operator,
-  doors,
+  'signed-out': signedOut,
 }

@@ -1,4 +1,4 @@
-/** What people see before they are in, and what hangs over every page. The server's answers of the door stand in for one with users. */
+/** Sign-in pages and the dialogs over every page. Stubbed session answers stand for a server with users. */
 import type { Page } from 'playwright'
 
 const SIGNED_OUT = {

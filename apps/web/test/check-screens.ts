@@ -1,4 +1,4 @@
-/** What must hold on every screen: nothing is cut off at 360 px, both themes are readable, and axe finds nothing. */
+/** Checks of every screen: nothing is cut off at 360 px, both themes are readable, and axe finds nothing. */
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,14 +9,14 @@ export const WIDTHS = [360, 1280]
 /** The pages by test file, so that workers share them. */
 export const GROUPS = {
   servers: ['connectors', 'custom', 'tools'],
-  threads: ['threads', 'approvals', 'workflows', 'doors'],
+  threads: ['threads', 'approvals', 'workflows', 'signed-out'],
   operation: ['activity', 'settings', 'operator'],
 }
-/** As many as a short look has of a page; `npm run prove:looks` has all of them. */
+/** Screens of a page in the short run; `npm run prove:screens` checks all. */
 const FEW = 2
 
-/** Every screen in both themes and widths; or, in a short look, the first of each page: small and light, and the next one wide and dark. */
-export function lookAt(names: readonly string[], isWhole: boolean): void {
+/** Checks every screen in both themes and widths. The short run checks the first screens small and light, and the next one wide and dark. */
+export function checkScreens(names: readonly string[], isWhole: boolean): void {
   for (const name of names) {
     const { SCREENS, fill } = PAGES[name] ?? { SCREENS: {} }
     describe(name, () => {

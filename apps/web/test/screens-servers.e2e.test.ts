@@ -1,10 +1,10 @@
-/** The screens of the server pages, and the first visit. `npm run prove:looks` checks every screen in both themes and widths. */
+/** The screens of the server pages, and the first visit. `npm run prove:screens` checks every screen in both themes and widths. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { check, GROUPS, lookAt, WIDTHS } from './look-at.ts'
+import { check, checkScreens, GROUPS, WIDTHS } from './check-screens.ts'
 import { type OpenApp, openApp } from './open-app.ts'
 
 const isFull = process.env.LOADOUT_PROVE === 'full'
-lookAt(GROUPS.servers, isFull)
+checkScreens(GROUPS.servers, isFull)
 
 describe('the first visit and the theme', () => {
   let app: OpenApp
