@@ -1,4 +1,5 @@
 import { playwright } from '@vitest/browser-playwright'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { CHROMIUM, CHROMIUM_FLAGS } from './scripts/chromium.ts'
 import { bundledGuests } from './test/bundled-guests.ts'
@@ -38,6 +39,21 @@ const OTHER_KINDS = [
   '**/dist/**',
   ...['pg', 'browser', 'e2e'].map((kind) => `**/*.${kind}.test.ts`),
 ]
+
+/** Vitest rewrites each `import()` to a function that only its own pages have, not a page of an example in a frame. */
+const importInFrames: Plugin = {
+  name: 'import-in-frames',
+  transformIndexHtml: (_, { path }) =>
+    path.includes('/examples/')
+      ? [
+          {
+            tag: 'script',
+            injectTo: 'head-prepend',
+            children: 'globalThis.__vitest_browser_runner__ = { wrapDynamicImport: (load) => load() }',
+          },
+        ]
+      : [],
+}
 
 export default defineConfig({
   test: {
@@ -97,6 +113,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: [importInFrames],
         test: {
           name: 'browser',
           include: tests('.browser.test'),

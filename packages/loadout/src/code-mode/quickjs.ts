@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { HostError } from '../errors.ts'
 import type { Bridge, Executor, ProgramLimits } from './executor.ts'
 import { boundedBinary } from './guest/patch-wasm.ts'
 import { executorOf } from './sandbox/executor.ts'
@@ -31,6 +32,7 @@ export function quickjs({ isolation = 'thread', spares = 2, most = 32, timeoutMs
     const pool = new SandboxPool({ open: threadsOf(wasmFile), spares, most, reuse: true })
     return inCallerContext(executorOf('quickjs', pool), limits)
   }
+  assertNode(isolation)
   const processes = createProcesses({ bubblewrap: isolation === 'bubblewrap', wasmFile })
   const executor = executorOf('quickjs', new SandboxPool({ open: processes.open, spares, most, reuse: false }))
   return {
@@ -40,6 +42,18 @@ export function quickjs({ isolation = 'thread', spares = 2, most = 32, timeoutMs
       await processes.close()
     },
   }
+}
+
+/** Node's permissions confine the process; Bun and Deno would start it without them. */
+function assertNode(isolation: string): void {
+  const runtime =
+    process.versions.bun === undefined ? (process.versions.deno === undefined ? undefined : 'Deno') : 'Bun'
+  if (runtime === undefined) return
+  throw new HostError('config-invalid', {
+    detail: `\`quickjs({ isolation: '${isolation}' })\` needs Node, and this is ${runtime}.`,
+    action: `Use \`isolation: 'thread'\`, or run the host on Node.`,
+    errors: [{ path: 'isolation', message: `must be \`thread\` on ${runtime}` }],
+  })
 }
 
 /** Runs bridge calls in the async context of the caller, because a sandbox is created in another one and reused. */

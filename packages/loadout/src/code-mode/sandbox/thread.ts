@@ -1,5 +1,5 @@
 /** Sandbox in a thread of this process: WebAssembly isolates the program, and the thread keeps the event loop free. */
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { SandboxClosedError, type SandboxHandle, type SandboxListener } from './handle.ts'
 import type { FromSandbox } from './protocol.ts'
 
@@ -9,6 +9,8 @@ export interface ThreadData {
   stackBytes: number
   /** Message counter; the thread sleeps on it with `Atomics.wait`, which wakes twice as fast as an event loop. */
   bell: Int32Array
+  /** Messages to and from the host. Deno reads a port synchronously, but not the parent's. */
+  port: MessagePort
 }
 
 /** Heap of our code in the thread; the program's memory is separate. */
@@ -20,8 +22,10 @@ export const STACK_BYTES = 512 * 1024
 /** Resolves when the sandbox is ready. */
 export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<SandboxHandle> {
   const bell = new Int32Array(new SharedArrayBuffer(4))
+  const { port1: own, port2: port } = new MessageChannel()
   const worker = new Worker(new URL('../guest/thread-entry.ts', import.meta.url), {
-    workerData: { ...data, bell, stackBytes: STACK_BYTES } satisfies ThreadData,
+    workerData: { ...data, bell, port, stackBytes: STACK_BYTES } satisfies ThreadData,
+    transferList: [port],
     env: {},
     argv: [],
     execArgv: [],
@@ -35,11 +39,17 @@ export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<S
       },
       lost: (why) => reject(new SandboxClosedError(why)),
     }
-    const box = boxOf(worker, bell, listener)
+    const box = boxOf({ worker, bell, port: own }, listener)
   })
 }
 
-function boxOf(worker: Worker, bell: Int32Array, first: SandboxListener): SandboxHandle {
+interface Thread {
+  worker: Worker
+  bell: Int32Array
+  port: MessagePort
+}
+
+function boxOf({ worker, bell, port }: Thread, first: SandboxListener): SandboxHandle {
   let listener: SandboxListener | undefined = first
   let ending: Promise<void> | undefined
   const lost = (why: string) => {
@@ -48,7 +58,7 @@ function boxOf(worker: Worker, bell: Int32Array, first: SandboxListener): Sandbo
     if (!ending) current?.lost(why)
   }
   let readyMs: number | undefined
-  worker.on('message', (message: FromSandbox) => {
+  port.on('message', (message: FromSandbox) => {
     if (message.type === 'ready') readyMs = message.threadMs
     listener?.message(message)
   })
@@ -56,7 +66,7 @@ function boxOf(worker: Worker, bell: Int32Array, first: SandboxListener): Sandbo
   worker.on('exit', () => lost('The sandbox died.'))
   return {
     send(message) {
-      worker.postMessage(message)
+      port.postMessage(message)
       Atomics.add(bell, 0, 1)
       Atomics.notify(bell, 0)
     },
@@ -64,16 +74,19 @@ function boxOf(worker: Worker, bell: Int32Array, first: SandboxListener): Sandbo
       listener = next
     },
     async threadMs() {
-      if (!('cpuUsage' in worker)) return undefined
+      // Bun asks the thread itself, which does not answer while it computes.
+      if (!('cpuUsage' in worker) || process.versions.bun !== undefined) return undefined
       const { user, system } = await worker.cpuUsage()
       return (user + system) / 1000
     },
     readyMs: () => readyMs,
-    hold: (on) => (on ? worker.ref() : worker.unref()),
+    hold(on) {
+      for (const part of [worker, port]) on ? part.ref() : part.unref()
+    },
     end() {
       // Keeps the process alive until the thread ended, for callers that await `end`.
       if (!ending) worker.ref()
-      ending ??= worker.terminate().then(() => {})
+      ending ??= worker.terminate().then(() => port.close())
       return ending
     },
   }
