@@ -124,20 +124,22 @@ describe('the counters of a scripted day', () => {
 
 describe('the gauges', () => {
   it('read connections, pool waiters and running calls on demand', async () => {
-    startHost({ pool: { maxPerUser: 1 } })
-    const slow = await startServer({ at: { 'tools/call': { do: 'delay', ms: 300 } } })
+    startHost({ pool: { maxPerUser: 1, queueMs: 60_000 } })
+    const slow = await startServer({ at: { 'tools/call': { do: 'hang' } } })
     const other = await startServer()
     await host.toolkits.register({ name: 'kit', url: slow.url }, ann)
     await host.toolkits.register({ name: 'second', url: other.url }, ann)
     expect(await lines('loadout.pool.connections')).toEqual(['connecting 0', 'idle 0', 'leased 0'])
-    const first = host.calls.start(request).outcome
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    const controller = new AbortController()
+    const first = host.calls.start({ ...request, signal: controller.signal }).outcome
+    await expect.poll(() => slow.open('tools/call')).toBe(1)
     const second = host.calls.start({ ...request, toolkit: 'second' }).outcome
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await expect.poll(() => lines('loadout.pool.waiting')).toEqual(['1'])
     expect(await lines('loadout.pool.connections')).toEqual(['connecting 0', 'idle 0', 'leased 1'])
-    expect(await lines('loadout.pool.waiting')).toEqual(['1'])
     expect(await lines('loadout.calls.running')).toEqual(['2'])
-    await Promise.all([first, second])
+    controller.abort()
+    expect(await first).toMatchObject({ error: { code: 'cancelled' } })
+    expect(await second).toMatchObject({ status: 'ok' })
     expect(await lines('loadout.pool.connections')).toEqual(['connecting 0', 'idle 1', 'leased 0'])
     expect(await lines('loadout.pool.waiting')).toEqual(['0'])
     expect(await lines('loadout.calls.running')).toEqual(['0'])
@@ -150,8 +152,7 @@ describe('the gauges', () => {
     expect(await lines('loadout.processes')).toEqual(['0'])
     const { stored } = await host.toolkits.register(record, ann)
     const looking = host.catalog.introspect(stored, 'ann').catch(() => {})
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(await lines('loadout.processes')).toEqual(['1'])
+    await expect.poll(() => lines('loadout.processes')).toEqual(['1'])
     await host.connections.close()
     await looking
     expect(await lines('loadout.processes')).toEqual(['0'])

@@ -21,6 +21,8 @@ let storage: Storage
 let host: HostServices
 let other: HostServices
 let signals: AbortSignal[]
+/** Tools that run, by name. */
+let entered: string[]
 let finish: () => void
 
 const open = (more: object = {}) => {
@@ -28,10 +30,17 @@ const open = (more: object = {}) => {
     finish = resolve
   })
   // One that does not listen to its signal, and one that says when it hears it.
-  const deaf = { name: 'deaf', execute: () => released.then(() => 'x'.repeat(2000)) }
+  const deaf = {
+    name: 'deaf',
+    execute: () => {
+      entered.push('deaf')
+      return released.then(() => 'x'.repeat(2000))
+    },
+  }
   const slow = {
     name: 'slow',
     execute: (_: unknown, { signal }: { signal: AbortSignal }) => {
+      entered.push('slow')
       signals.push(signal)
       return released.then(() => 'done')
     },
@@ -47,6 +56,7 @@ const open = (more: object = {}) => {
 }
 beforeEach(async () => {
   signals = []
+  entered = []
   backend = memoryBackend()
   storage = createKvStorage({ name: 'memory', open: async () => backend })
   host = open()
@@ -62,6 +72,9 @@ const everything = async () =>
   JSON.stringify(await Promise.all(COLLECTION_NAMES.map(async (name) => [name, await backend.scan(name)])))
 const start = (at: HostServices, tool: string, toolkit = 'app') =>
   at.calls.start({ userId: WHO, toolkit, tool, arguments: { me: WHO }, caller: { type: 'direct' } })
+/** A call of `pay` waits for its approval; the other calls wait in their tools. */
+const waits = async (tool: string, { pending }: ReturnType<typeof start>) =>
+  void (await (tool === 'pay' ? pending : expect.poll(() => entered).toContain(tool)))
 /** Counters and the log are written a moment later. */
 const settle = async () => {
   await new Promise((resolve) => setTimeout(resolve, 1300))
@@ -71,9 +84,9 @@ const settle = async () => {
 describe('removing a user with running calls', () => {
   it.each(['slow', 'deaf', 'pay'])('ends a call in this process: %s', async (tool) => {
     const running = start(host, tool)
+    await waits(tool, running)
     const done = start(host, 'deaf')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    if (tool === 'pay') await running.pending
+    await expect.poll(() => entered.filter((name) => name === 'deaf')).toHaveLength(tool === 'deaf' ? 2 : 1)
     await host.users.remove(WHO)
     expect(await running.outcome).toMatchObject({ error: { code: 'cancelled' } })
     expect(signals.every((signal) => signal.aborted)).toBe(true)
@@ -87,8 +100,7 @@ describe('removing a user with running calls', () => {
   it.each(['slow', 'deaf', 'pay'])('ends a call in another process: %s', async (tool) => {
     await host.app.update({ limits: { maxCallsPerHour: 100, concurrencyPerUser: 5 } })
     const running = start(other, tool)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    if (tool === 'pay') await running.pending
+    await waits(tool, running)
     await host.toolkits.register({ name: 'Mine', url: 'https://x.invalid' }, { tier: 'user', userId: WHO })
     await host.users.remove(WHO)
     // A question is gone with its row.
@@ -118,7 +130,7 @@ describe('removing a user with running calls', () => {
 
   it('lets a new user with the same ID call and shows only the new log entries', async () => {
     const running = start(host, 'slow')
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await waits('slow', running)
     const removing = host.users.remove(WHO)
     await removing
     await running.outcome

@@ -1,6 +1,6 @@
 /** What happens when the wire to PostgreSQL breaks, falls silent, or carries what is not ours. */
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { admin, createDatabase, createEmptyDatabase } from '../../../../test/database.ts'
 import { postgres } from '../../src/storage/postgres.ts'
 import { createReadCache } from '../../src/storage/read-cache.ts'
@@ -29,6 +29,12 @@ beforeEach(async () => {
   proxy = await tcpProxy(url)
   return () => proxy.close()
 })
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** The connections to PostgreSQL are real; only the timers of the code under test wait for the test. */
+const fakeTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
 
 describe('the listening connection', () => {
   it('ignores notifications from others', async () => {
@@ -63,9 +69,9 @@ describe('the listening connection', () => {
     await storage.watch((change) => changes.push(change))
     proxy.refuse()
     await eventually(() => changes.at(-1)?.kind === 'lost', 'the loss is told')
-    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await expect.poll(() => proxy.refused()).toBeGreaterThan(1)
     proxy.pass()
-    await eventually(() => changes.at(-1)?.kind === 'live', 'it listens again', 5000)
+    await eventually(() => changes.at(-1)?.kind === 'live', 'it listens again')
     await new Promise((resolve) => setTimeout(resolve, 1000))
     expect(await countListeners()).toBe(1)
     expect(changes.map((change) => change.kind)).toEqual(['live', 'lost', 'live'])
@@ -73,14 +79,21 @@ describe('the listening connection', () => {
   })
 
   it('is reconnected when it stops responding', async () => {
-    const listener = createListener({ connectionString: proxy.url }, { heartbeatMs: 50, answerMs: 100 })
+    fakeTimers()
+    const [heartbeatMs, answerMs] = [15_000, 5000]
+    const listener = createListener({ connectionString: proxy.url }, { heartbeatMs, answerMs })
     const states: boolean[] = []
     await listener.start({ onPayload: () => {}, onStatus: (live) => states.push(live) })
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await vi.advanceTimersByTimeAsync(heartbeatMs)
+    // The answered heartbeat leaves no timeout behind: only the interval of the next one.
+    await expect.poll(() => vi.getTimerCount()).toBe(1)
+    await vi.advanceTimersByTimeAsync(answerMs)
     expect(states).toEqual([true])
     proxy.hush()
-    await eventually(() => states.length === 3, 'it is lost and found', 3000)
-    expect(states).toEqual([true, false, true])
+    await vi.advanceTimersByTimeAsync(heartbeatMs + answerMs)
+    expect(states).toEqual([true, false])
+    await vi.advanceTimersByTimeAsync(1000)
+    await expect.poll(() => states).toEqual([true, false, true])
     await listener.stop()
   })
 })
@@ -114,7 +127,7 @@ describe('transactions on PostgreSQL connections', () => {
   })
 
   it('release a connection that is cut at their start', async () => {
-    const storage = postgres({ url: proxy.url, maxConnections: 1, connectTimeoutMs: 1000 })
+    const storage = postgres({ url: proxy.url, maxConnections: 1, connectTimeoutMs: 60_000 })
     await storage.transaction(ANN, list)
     proxy.cutAtNext()
     await expect(storage.transaction(ANN, list)).rejects.toMatchObject({ code: 'storage-unavailable' })
@@ -130,8 +143,8 @@ describe('transactions on PostgreSQL connections', () => {
         url,
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
       )
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      await tx.list('threads')
+      // The server may end the session a moment after it said so.
+      for (;;) await tx.list('threads')
     })
     await expect(ended).rejects.toMatchObject({ code: 'storage-unavailable' })
     expect(await storage.transaction(ANN, list)).toEqual([])
@@ -139,10 +152,16 @@ describe('transactions on PostgreSQL connections', () => {
   })
 
   it('fail as unavailable when the pool stays exhausted', async () => {
-    const storage = postgres({ url, maxConnections: 1, connectTimeoutMs: 200 })
+    const connectTimeoutMs = 10_000
+    const storage = postgres({ url, maxConnections: 1, connectTimeoutMs })
+    await storage.ready()
+    fakeTimers()
     await storage.transaction(ANN, async () => {
-      await expect(storage.transaction(ANN, list)).rejects.toMatchObject({ code: 'storage-unavailable' })
+      const refused = expect(storage.transaction(ANN, list)).rejects.toMatchObject({ code: 'storage-unavailable' })
+      await vi.advanceTimersByTimeAsync(connectTimeoutMs)
+      await refused
     })
+    vi.useRealTimers()
     await storage.close()
   })
 

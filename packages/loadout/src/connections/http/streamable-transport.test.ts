@@ -61,7 +61,15 @@ interface Setting {
   timeoutMs?: number
   /** The tool's name. */
   tool?: string
-  during?: (connection: Connection, abort: AbortController) => Promise<unknown>
+  during?: (call: RunningCall) => Promise<unknown>
+}
+
+interface RunningCall {
+  connection: Connection
+  abort: AbortController
+  sent: IncomingMessage[]
+  /** Progress that the client received. */
+  progress: number[]
 }
 
 /** What a call comes to: by the short way, and without it. */
@@ -70,7 +78,7 @@ async function bothWays(answer: Answer, setting: Setting = {}) {
 }
 
 async function call(answer: Answer, setting: Setting, short: boolean) {
-  const { era = 'legacy', guard, auth = { type: 'none' }, timeoutMs = 5000, tool = 'echo', during } = setting
+  const { era = 'legacy', guard, auth = { type: 'none' }, timeoutMs = 60_000, tool = 'echo', during } = setting
   const sent: IncomingMessage[] = []
   await using server = await serve(answer, sent)
   const guarded = createGuardedFetch({ privateNetwork: true, ...guard })
@@ -83,7 +91,7 @@ async function call(answer: Answer, setting: Setting, short: boolean) {
   const connect = httpConnections({ fetch: guarded.fetch, ...(short ? { preparePost } : {}), clientVersion: '1' })
   const url = `http://127.0.0.1:${server.port}/mcp`
   const connection = await connect(
-    { server: { type: 'http', url, headers: {}, auth }, connectMs: 5000, verdict: VERDICTS[era] },
+    { server: { type: 'http', url, headers: {}, auth }, connectMs: 60_000, verdict: VERDICTS[era] },
     { onListChanged: () => void events.changed++, onClosed() {}, onElicitation: async () => ({ action: 'decline' }) },
   )
   const abort = new AbortController()
@@ -92,7 +100,7 @@ async function call(answer: Answer, setting: Setting, short: boolean) {
       { name: tool, arguments: {} },
       {
         timeoutMs,
-        totalMs: 10_000,
+        totalMs: 60_000,
         signal: abort.signal,
         onProgress: (step) => void events.progress.push(step.progress),
       },
@@ -101,10 +109,8 @@ async function call(answer: Answer, setting: Setting, short: boolean) {
       ({ content }) => (content[0] as JsonObject).text,
       (error) => ({ code: error.code, retryAfterMs: error.retryAfterMs }),
     )
-  await during?.(connection, abort)
+  await during?.({ connection, abort, sent, progress: events.progress })
   const came = await outcome
-  // The connection may still have to be let go of.
-  await sleep(20)
   await connection.close()
   return { came, events, sent, headers: sent.map(({ headers }) => headers) }
 }
@@ -276,7 +282,7 @@ describe('fast-path parity with the SDK', () => {
         await sleep(250)
         response.end(`${progress(message, 2)}data: ${resultOf(message)}\n\n`)
       }
-      const [short, long] = await bothWays(answer, { era, timeoutMs: 2000 })
+      const [short, long] = await bothWays(answer, { era })
       for (const { came, events } of [short, long]) {
         expect(came).toBe(OK)
         expect(events.progress).toEqual([1, 2])
@@ -287,17 +293,19 @@ describe('fast-path parity with the SDK', () => {
 })
 
 describe('a fast-path call', () => {
-  const during = async (_: Connection, abort: AbortController) => {
-    await sleep(100)
-    abort.abort()
-  }
+  const answers = async ({ progress }: RunningCall) => void (await expect.poll(() => progress).toEqual([1]))
+  const arrives = async ({ sent }: RunningCall) => void (await expect.poll(() => sent.length).toBe(1))
   for (const era of ['legacy', 'modern'] as const)
     for (const hasStarted of [true, false])
       it(`that is cancelled is also cancelled on the wire (${era}, ${hasStarted ? 'in its answer' : 'before it'})`, async () => {
         let gone = 0
-        const answer: Answer = (_, response) => {
+        const answer: Answer = (message, response) => {
           response.on('close', () => void gone++)
-          if (hasStarted) events(response).write(': wait\n\n')
+          if (hasStarted) events(response).write(progress(message, 1))
+        }
+        const during = async (running: RunningCall) => {
+          await (hasStarted ? answers(running) : arrives(running))
+          running.abort.abort()
         }
         const { came } = await call(answer, { era, during }, true)
         expect(came).toEqual(failed('cancelled'))
@@ -306,13 +314,13 @@ describe('a fast-path call', () => {
 
   it('fails when its connection closes', async () => {
     let gone = 0
-    const answer: Answer = (_, response) => {
+    const answer: Answer = (message, response) => {
       response.on('close', () => void gone++)
-      events(response).write(': wait\n\n')
+      events(response).write(progress(message, 1))
     }
-    const closing = async (connection: Connection) => {
-      await sleep(100)
-      await connection.close()
+    const closing = async (running: RunningCall) => {
+      await answers(running)
+      await running.connection.close()
     }
     expect((await call(answer, { during: closing }, true)).came).toEqual(failed('session-lost'))
     await expect.poll(() => gone).toBe(1)

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { HostError } from '../../errors.ts'
 import type { Connection } from '../connection.ts'
 import { createBreaker } from './circuit-breaker.ts'
@@ -36,9 +36,15 @@ const start = (options: PoolOptions = {}) => {
 }
 const key = (userId: string | null, toolkit = 'kit', fingerprint = 'f'): PoolKey => ({ toolkit, fingerprint, userId })
 const lease = (of: PoolKey) => pool.lease(of, async (onClosed) => fake(onClosed))
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const pause = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-afterEach(() => pool.close())
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+})
+afterEach(async () => {
+  await pool.close()
+  vi.useRealTimers()
+})
 
 describe('the connection pool', () => {
   it('opens one connection per key for all waiting callers', async () => {
@@ -60,7 +66,9 @@ describe('the connection pool', () => {
     start({ idleMs: 30 })
     const [used, idle] = [await lease(key('ann')), await lease(key('bob'))]
     idle.release()
-    await pause(80)
+    await pause(29)
+    expect(opened.map((one) => one.closed)).toEqual([false, false])
+    await pause(1)
     expect(opened.map((one) => one.closed)).toEqual([false, true])
     used.release()
   })
@@ -78,12 +86,16 @@ describe('the connection pool', () => {
   it('makes a user at the limit wait, evicts idle connections and then rejects', async () => {
     start({ maxPerUser: 2, queueMs: 60 })
     const [a, b] = [await lease(key('ann', 'a')), await lease(key('ann', 'b'))]
-    await expect(lease(key('ann', 'c'))).rejects.toMatchObject({
+    const refused = expect(lease(key('ann', 'c'))).rejects.toMatchObject({
       code: 'too-many-connections',
       message: expect.stringContaining('2'),
     })
+    await pause(60)
+    await refused
     const waiting = lease(key('ann', 'd'))
-    setTimeout(() => a.discard(), 20)
+    await pause(20)
+    expect(opened).toHaveLength(2)
+    a.discard()
     expect((await waiting).connection).toBe(opened[2])
     b.release()
     await lease(key('ann', 'e'))
@@ -94,7 +106,9 @@ describe('the connection pool', () => {
   it('limits connections per host', async () => {
     start({ maxPerHost: 1, queueMs: 30 })
     await lease(key('ann'))
-    await expect(lease(key('bob'))).rejects.toMatchObject({ code: 'too-many-connections' })
+    const refused = expect(lease(key('bob'))).rejects.toMatchObject({ code: 'too-many-connections' })
+    await pause(30)
+    await refused
   })
 
   for (const [cap, userIds] of [
@@ -118,6 +132,7 @@ describe('the connection pool', () => {
     const first = await lease(key('ann'))
     const waiting = lease(key('bob'))
     await pause(10)
+    expect(opened).toHaveLength(1)
     first.release()
     expect((await waiting).connection).toBe(opened[1])
     expect(opened[0]?.closed).toBe(true)

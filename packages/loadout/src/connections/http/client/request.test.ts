@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { chunksOf, codeOf, listen, names, raw } from '../../../../../../test/loopback.ts'
 import { HostError } from '../../../errors.ts'
@@ -9,9 +9,14 @@ afterEach(async () => {
   for (const guarded of open.splice(0)) await guarded.close()
 })
 function local(options: GuardOptions = {}) {
-  const guarded = createGuardedFetch({ privateNetwork: true, connectTimeoutMs: 1000, ...options })
+  const guarded = createGuardedFetch({ privateNetwork: true, connectTimeoutMs: 60_000, ...options })
   open.push(guarded)
   return guarded.fetch
+}
+
+/** The client returns a connection to its pool within a few turns of the event loop after it read the answer. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await nextTurn()
 }
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
@@ -24,7 +29,7 @@ describe('keep-alive connections', () => {
     for (let i = 0; i < 20; i++) {
       const response = await fetch(`http://127.0.0.1:${server.port}/`, { method: 'POST', body: 'x', signal })
       if (i % 2) expect(await response.json()).toEqual({ a: 1 })
-      else await sleep(5)
+      else await turns()
     }
     expect(server.requests).toHaveLength(20)
     expect(server.sockets).toHaveLength(1)
@@ -58,7 +63,7 @@ describe('keep-alive connections', () => {
       using server = await stale()
       const fetch = local()
       await (await fetch(server.url)).text()
-      await sleep(5)
+      await turns()
       expect(await (await fetch(server.url, init)).text()).toBe('ok')
       expect(server.connections()).toBe(2)
     }
@@ -68,7 +73,7 @@ describe('keep-alive connections', () => {
     using server = await stale()
     const fetch = local()
     await (await fetch(server.url)).text()
-    await sleep(5)
+    await turns()
     expect(await codeOf(fetch(server.url, { method: 'POST', body: 'x' }))).toBe('server-unreachable')
     expect(server.connections()).toBe(1)
   })
@@ -87,12 +92,11 @@ describe('keep-alive connections', () => {
     const url = `http://127.0.0.1:${server.port}`
     await (await guarded.fetch(url)).text()
     const waiting = codeOf(guarded.fetch(`${url}/never`))
-    await sleep(20)
+    await expect.poll(() => server.requests.length).toBe(2)
     await guarded.close()
     expect(await waiting).toBe('shutting-down')
     expect(await codeOf(guarded.fetch(url))).toBe('shutting-down')
-    await sleep(20)
-    expect(server.sockets.every((socket) => socket.destroyed)).toBe(true)
+    await expect.poll(() => server.sockets.every((socket) => socket.destroyed)).toBe(true)
   })
 })
 
@@ -110,7 +114,6 @@ describe('fetch failures', () => {
     const fetch = local({ lookup: names({}).lookup })
     using closed = await raw(() => {})
     closed[Symbol.dispose]()
-    await sleep(5)
     const refused = await failure(fetch(`${closed.url}secret-path?token=secret`))
     expect(refused).toMatchObject({ code: 'server-unreachable', message: expect.stringContaining('refused') })
     expect(`${refused.message} ${refused.action}`).not.toContain('secret')

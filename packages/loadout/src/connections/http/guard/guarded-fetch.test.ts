@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const guarded of open.splice(0)) await guarded.close()
 })
 function local(options: GuardOptions = {}) {
-  const guarded = createGuardedFetch({ privateNetwork: true, connectTimeoutMs: 1000, ...options })
+  const guarded = createGuardedFetch({ privateNetwork: true, connectTimeoutMs: 60_000, ...options })
   open.push(guarded)
   return guarded.fetch
 }
@@ -133,7 +133,8 @@ describe('aborting a guarded fetch', () => {
 
     const waiting = new AbortController()
     const never = fetch(`${url}/never`, { signal: waiting.signal, method: 'POST', body: 'x' })
-    setTimeout(() => waiting.abort(), 30)
+    await expect.poll(() => server.requests.length).toBe(1)
+    waiting.abort()
     await expect(never).rejects.toMatchObject({ name: 'AbortError' })
 
     const reason = new Error('mine')
@@ -157,15 +158,13 @@ describe('aborting a guarded fetch', () => {
     await expect(fetch(`${url}/never`, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
       name: 'TimeoutError',
     })
-    await sleep(30)
-    expect(server.sockets.every((socket) => socket.destroyed)).toBe(true)
+    await expect.poll(() => server.sockets.every((socket) => socket.destroyed)).toBe(true)
   })
 
   it('by cancelling a body closes its connection', async () => {
     await using server = await listen((_, response) => response.writeHead(200).write('part'))
     const response = await local()(`http://127.0.0.1:${server.port}/`)
     await response.body?.cancel()
-    await sleep(30)
-    expect(server.sockets[0]?.destroyed).toBe(true)
+    await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
   })
 })
