@@ -30,10 +30,10 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()))
 })
 
-async function faulty(script: HttpFaults) {
+async function faulty(script: HttpFaults, timeoutMs = 60_000) {
   const server = await startFaultServer(script)
   servers.push(server)
-  return { url: server.url, timeouts: { introspectMs: 500, connectMs: 500 } }
+  return { url: server.url, timeouts: { introspectMs: timeoutMs, connectMs: timeoutMs } }
 }
 
 const CASES: Array<[string, string, () => Promise<object> | object]> = [
@@ -45,7 +45,7 @@ const CASES: Array<[string, string, () => Promise<object> | object]> = [
     'malformed-list',
     () => faulty({ at: { 'tools/list': { do: 'result', result: { tools: 5 } } } }),
   ],
-  ['a list that never comes', 'server-timeout', () => faulty({ at: { 'tools/list': { do: 'hang' } } })],
+  ['a list that never comes', 'server-timeout', () => faulty({ at: { 'tools/list': { do: 'hang' } } }, 500)],
   [
     'a list that is refused',
     'refused-by-server',

@@ -1,6 +1,6 @@
 /** Source 001's table of benefits, each row that concerns tiers; and what removal promises. */
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -95,10 +95,11 @@ describe('toolkit tiers (benefits of source 001)', () => {
 
 describe('a removed toolkit', () => {
   it('finishes calls in flight, stops its process, unloads its tools and clears its credentials', async () => {
-    const script = join(folder, 'slow')
+    const [script, log] = [join(folder, 'slow'), join(folder, 'log')]
     await writeFile(script, JSON.stringify({ at: { 'tools/call': { do: 'delay', ms: 700 } } }))
+    await writeFile(log, '')
     const { stored } = await host.toolkits.register(
-      { name: 'slow', command: node, args: [FAULTY, script], env: { TOKEN: 's3cret' } },
+      { name: 'slow', command: node, args: [FAULTY, script, log], env: { TOKEN: 's3cret' } },
       ann,
     )
     expect(await refs('ann')).toEqual(['slow.echo'])
@@ -107,7 +108,7 @@ describe('a removed toolkit', () => {
       if (event.type === 'toolkit-removed' || event.type === 'tool-unloaded') reported.push(event.type)
     })
     const call = thread('ann').call({ name: 'slow.echo', arguments: { text: 'still here' } })
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await expect.poll(() => readFile(log, 'utf8')).toBe('echo\n')
     const pid = host.connections.status()[0]?.diagnostics().pid as number
     await host.toolkits.remove('slow', ann)
     expect(await refs('ann')).toEqual([])

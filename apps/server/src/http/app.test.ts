@@ -1,5 +1,5 @@
 import { createServices } from '@loadout/core/services'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createApiKeys } from '../auth/api-keys.ts'
 import { byApiKey, localOr } from '../auth/authenticate.ts'
 import { createApp } from './app.ts'
@@ -7,6 +7,10 @@ import { BODY_LIMIT_BYTES } from './middleware.ts'
 
 const BOOTSTRAP = 'a-bootstrap-key-of-more-than-32-characters'
 const FILES = { name: 'Files', command: 'npx', args: ['-y', 'server-filesystem', '.'] }
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 function localApp() {
   const host = createServices()
@@ -289,10 +293,11 @@ describe('multi-user mode', () => {
     const make = async (key: string, body: object) => (await request('POST', '/api/keys', { key, body })).json()
     const { key } = await make(BOOTSTRAP, { name: 'first', userId: 'ann' })
     const second = await make(key, { name: 'second' })
-    const soon = new Date(Date.now() + 300).toISOString()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    const soon = new Date(Date.now() + 60_000).toISOString()
     const expired = await make(key, { name: 'short', expiresAt: soon })
     expect((await request('POST', '/api/keys', { key: expired.key, body: { name: 'longer' } })).status).toBe(403)
-    await new Promise((resolve) => setTimeout(resolve, 350))
+    vi.setSystemTime(Date.now() + 60_001)
     const list = await (await request('GET', '/api/keys', { key })).json()
     expect(JSON.stringify(list)).not.toContain(key)
     expect(

@@ -189,7 +189,7 @@ describe('the idempotency key of a call', () => {
 
   it('waits for the running call with the same key', async () => {
     const first = call('slow', {}, key)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => slowSignal).toBeDefined()
     const second = call('slow', {}, key)
     expect(await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 50, 'waits'))])).toBe('waits')
     finish()

@@ -6,6 +6,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Drivers, HostError, rule } from '@loadout/core'
 import { quickjs } from '@loadout/core/code-mode/quickjs'
+import type { HostServices } from '@loadout/core/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { STREAMS } from '../support/isolation-routes.ts'
 import { multiUserApp } from '../support/multi-user-app.ts'
@@ -132,7 +133,11 @@ const REACHING = [
   'post /api/workflow/invoke',
 ]
 
-const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 15))
+/** Waits for work that goes on after an answer: discoveries, and continuations of the event loop. */
+async function settle(host: HostServices): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+  await host.catalog.settled()
+}
 
 it('every route connects through the drivers, and only the listed routes reach them', async () => {
   const { host, as } = multiUserApp({
@@ -166,7 +171,7 @@ it('every route connects through the drivers, and only the listed routes reach t
       }
       const app = await operator('POST /api/app/toolkits', { name: 'shared kit', ...COMMAND })
       const thread = await ask('POST /api/threads', { title: 't' })
-      await settle()
+      await settle(host)
       asked.length = 0
       for (const kit of path.startsWith('/api/app/') ? [app.body] : kits) {
         const id = path.includes('/threads/') ? thread.body.id : kit.id
@@ -181,7 +186,7 @@ it('every route connects through the drivers, and only the listed routes reach t
         ]
         for (const body of bodies) await ask(`${method.toUpperCase()} ${filled}${query}`, body).catch(() => {})
       }
-      await settle()
+      await settle(host)
       if (asked.length > 0) reached.add(key)
     }
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { rule } from '@loadout/core'
 import { nodeDrivers } from '@loadout/core/node'
 import { createServices, type HostServices } from '@loadout/core/services'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   EVERYTHING,
   FILESYSTEM,
@@ -50,7 +50,10 @@ beforeEach(() => {
     return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
   }
 })
-afterEach(() => host.close())
+afterEach(async () => {
+  vi.useRealTimers()
+  await host.close()
+})
 
 interface Case {
   record: () => object
@@ -244,7 +247,7 @@ describe('the catalog', () => {
     host = createServices({
       policy: [rule('*', 'allow')],
       drivers: nodeDrivers({ guard: { privateNetwork: true } }),
-      toolCacheTtlMs: 50,
+      toolCacheTtlMs: 60_000,
     })
     const { stored } = await host.toolkits.register(
       { name: 'kit', url: servers.legacy.url },
@@ -253,7 +256,7 @@ describe('the catalog', () => {
     await host.catalog.introspect(stored, 'ann')
     let looks = 0
     host.events.on('catalog-changed', () => looks++)
-    await new Promise((resolve) => setTimeout(resolve, 80))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_001 })
     const views = await Promise.all(Array.from({ length: 20 }, () => host.views.one('ann', 'kit')))
     expect(views.map((view) => view.toolCount)).toEqual(Array(20).fill(1))
     await host.catalog.settled()
@@ -302,11 +305,8 @@ describe('the catalog', () => {
         .status,
     ).toBe(204)
     expect((await request('POST', `/api/inputs/${input.id}`, { action: 'decline' })).status).toBe(404)
-    let done = await request('GET', `/api/calls/${callId}`)
-    for (let i = 0; i < 500 && done.status === 202; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      done = await request('GET', `/api/calls/${callId}`)
-    }
+    await expect.poll(async () => (await request('GET', `/api/calls/${callId}`)).status).toBe(200)
+    const done = await request('GET', `/api/calls/${callId}`)
     expect(JSON.stringify(done.body.content)).toContain('Ann')
     expect(await states()).toEqual(['connected', 'connected'])
   })
@@ -332,8 +332,7 @@ describe('events', () => {
       )
       await host.catalog.introspect(stored, userId)
     }
-    for (let i = 0; i < 500 && !received.includes('catalog-changed'); i++)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => received).toContain('catalog-changed')
     for (const event of ['ready', 'toolkit-registered', 'state-changed', 'catalog-changed'])
       expect(received).toContain(`event: ${event}`)
     expect(received).toContain('kit-of-ann')

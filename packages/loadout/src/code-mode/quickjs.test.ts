@@ -27,9 +27,17 @@ it('closing the executor cancels running programs and rejects new ones', {
 it('the executor limits concurrent programs and queues the others', async () => {
   const executor = quickjs({ spares: 1, most: 2 })
   let [now, most] = [0, 0]
+  let pair = Promise.withResolvers<void>()
   const call = async () => {
     most = Math.max(most, ++now)
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    // Each program waits for a second one, however late it starts, and then leaves time for a third.
+    const { promise, resolve } = pair
+    if (now === 2) {
+      pair = Promise.withResolvers()
+      resolve()
+    }
+    await promise
+    await new Promise((done) => setTimeout(done, 30))
     now--
     return { value: 1, at: 0 }
   }

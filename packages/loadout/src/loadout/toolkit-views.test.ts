@@ -46,7 +46,7 @@ async function startAsking(script: HttpFaults) {
     if (states.at(-1) !== word) states.push(word)
   })
   const { stored } = await host.toolkits.register(
-    { name: 'kit', url: server.url, timeouts: { callMs: 2000, totalMs: 2000 } },
+    { name: 'kit', url: server.url, timeouts: { callMs: 60_000, totalMs: 60_000 } },
     ann,
   )
   await host.catalog.introspect(stored, 'ann')
@@ -56,7 +56,6 @@ async function startAsking(script: HttpFaults) {
   return { running, controller, input: await running.inputRequested, stored }
 }
 const status = async () => (await host.views.one('ann', 'kit')).state.status
-const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 describe('a toolkit with an open elicitation', () => {
   for (const [era, script] of Object.entries(ASKS))
@@ -70,8 +69,7 @@ describe('a toolkit with an open elicitation', () => {
         })
         expect((await host.views.list('ann')).map((kit) => kit.state.status)).toEqual(['input-needed'])
         host.inputs.answer('ann', input.id, answer)
-        await turn()
-        expect(await status()).toBe('connected')
+        await expect.poll(status).toBe('connected')
         expect(states).toEqual(['ann connecting', 'ann connected', 'ann input-needed', 'ann connected'])
         controller.abort()
       })
@@ -85,8 +83,7 @@ describe('a toolkit with an open elicitation', () => {
     })
     expect(await status()).toBe('input-needed')
     host.inputs.answer('ann', input.id, { action: 'decline' })
-    await turn()
-    expect(await status()).toBe('changed')
+    await expect.poll(status).toBe('changed')
     controller.abort()
   })
 
@@ -94,16 +91,13 @@ describe('a toolkit with an open elicitation', () => {
     const ask = { do: 'ask', count: 2, params: FORM } as const
     const hang = { do: 'hang' } as const
     const { controller } = await startAsking({ era: 'legacy', sse: true, at: { 'tools/call': [ask, hang] } })
-    await turn()
-    const open = host.inputs.list('ann')
-    expect(open).toHaveLength(2)
-    const seen: string[] = []
-    for (const { id } of open) {
-      host.inputs.answer('ann', id, { action: 'decline' })
-      await turn()
-      seen.push(await status())
-    }
-    expect(seen).toEqual(['input-needed', 'connected'])
+    await expect.poll(() => host.inputs.list('ann')).toHaveLength(2)
+    const [first, second] = host.inputs.list('ann').map(({ id }) => id) as [string, string]
+    host.inputs.answer('ann', first, { action: 'decline' })
+    await expect.poll(() => host.inputs.list('ann')).toHaveLength(1)
+    expect(await status()).toBe('input-needed')
+    host.inputs.answer('ann', second, { action: 'decline' })
+    await expect.poll(status).toBe('connected')
     expect(states).toEqual(['ann connecting', 'ann connected', 'ann input-needed', 'ann connected'])
     controller.abort()
   })
@@ -143,7 +137,6 @@ describe('a toolkit with an open elicitation', () => {
     await host.connections.reset(stored.uscoId)
     controller.abort()
     await running.outcome
-    await turn()
-    expect([await status(), host.inputs.list('ann')]).toEqual(['disconnected', []])
+    await expect.poll(async () => [await status(), host.inputs.list('ann')]).toEqual(['disconnected', []])
   })
 })

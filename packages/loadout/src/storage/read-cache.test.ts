@@ -43,16 +43,20 @@ describe('the read cache', () => {
     const { storage, tell } = watched()
     const cache = createReadCache(storage)
     let stored = 'old'
+    const loading = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
     const read = () =>
       cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => {
         const value = stored
-        await new Promise((resolve) => setTimeout(resolve, 10))
+        loading.resolve()
+        await gate.promise
         return value
       })
     const early = read()
-    await new Promise((resolve) => setTimeout(resolve, 2))
+    await loading.promise
     stored = 'new'
     tell(row('ann'))
+    gate.resolve()
     expect([await early, await read()]).toEqual(['old', 'new'])
   })
 

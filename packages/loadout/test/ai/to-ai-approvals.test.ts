@@ -17,9 +17,9 @@ afterEach(async () => {
   await host.close()
 })
 
-async function start(script: ModelScript) {
+async function start(script: ModelScript, approvalMs = 60_000) {
   paid = []
-  host = createServices({ policy: [rule('*', 'ask')], approvalMs: 400 })
+  host = createServices({ policy: [rule('*', 'ask')], approvalMs })
   const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
   const execute = ({ order: id }: { order: string }) => {
     paid.push(id)
@@ -54,14 +54,14 @@ function answered(messages: readonly ModelMessage[], approved: boolean): ModelMe
 
 describe('the pipeline decision', () => {
   it('blocks a call if no approval handler is wired', async () => {
-    const selection = await start([{ answer: refund }, { answer: 'It was not allowed.' }])
+    const selection = await start([{ answer: refund }, { answer: 'It was not allowed.' }], 400)
     const { text } = await run(asked, { tools: toAI(selection).tools })
     expect([text, paid]).toEqual(['It was not allowed.', []])
     expect(last(server.requests[1] as ModelRequest)).toContain('Nobody answered')
   })
 
   it('blocks a call that only the app marks as approved', async () => {
-    const selection = await start([{ answer: refund }, { answer: 'It was not allowed.' }])
+    const selection = await start([{ answer: refund }, { answer: 'It was not allowed.' }], 400)
     const wrongly = { ...toAI(selection, { approvals: 'sdk' }), toolApproval: async () => 'approved' as never }
     const { text } = await run(asked, wrongly)
     expect([text, paid]).toEqual(['It was not allowed.', []])

@@ -65,25 +65,32 @@ async function seen(name: string): Promise<string[]> {
   const views = hosts.flatMap((host) => users.map((userId) => host.views.one(userId, name)))
   return (await Promise.all(views)).map(({ tools }) => tools.map(({ name, pin }) => `${name} ${pin}`).join('\n'))
 }
-const settled = () => new Promise((resolve) => setTimeout(resolve, 500))
+/** Waits until every process knows the toolkit. */
+async function known(name: string): Promise<void> {
+  const find = (host: HostServices) =>
+    host.toolkits.find('user0', name).then(
+      () => true,
+      () => false,
+    )
+  await expect.poll(() => Promise.all(hosts.map(find))).toEqual(hosts.map(() => true))
+}
 
 it('concurrent first discoveries store one catalog without errors', async () => {
   script.varies = false
   for (let round = 0; round < 5; round++) {
     const name = `kit-${round}`
     await hosts[0]?.toolkits.register({ name, url: server.url }, { tier: 'app' })
-    await settled()
+    await known(name)
     expect(await lookAll(name)).toEqual([])
-    await settled()
-    const [one = '', ...others] = new Set(await seen(name))
-    expect([one.split('\n').length, others]).toEqual([33, []])
+    const lists = async () => [...new Set(await seen(name))].map((tools) => tools.split('\n').length)
+    await expect.poll(lists).toEqual([33])
   }
 })
 
 it('concurrent discoveries of different tool lists store one complete list', async () => {
   script.varies = true
   await hosts[0]?.toolkits.register({ name: 'fickle', url: server.url }, { tier: 'app' })
-  await settled()
+  await known('fickle')
   for (let round = 0; round < 8; round++) {
     expect(await lookAll('fickle')).toEqual([])
     const rows = await hosts[0]?.storage.transaction({ userId: 'user0' }, async (tx) => {

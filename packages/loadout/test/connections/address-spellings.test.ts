@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 async function ask(url: string, options: GuardOptions = {}): Promise<string> {
-  const guarded = createGuardedFetch({ connectTimeoutMs: 500, ...options })
+  const guarded = createGuardedFetch({ connectTimeoutMs: 60_000, ...options })
   const code = await codeOf(guarded.fetch(url))
   await guarded.close()
   return code

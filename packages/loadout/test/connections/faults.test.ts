@@ -24,6 +24,7 @@ const work = newWork()
 const TURN = { steps: 10_000_000, ms: 250, everyMs: 5 }
 /** The timeout of a call that times out. */
 const CALL_MS = 500
+const BRIEF = { callMs: CALL_MS, totalMs: 2000 }
 /** Timeouts that no machine reaches, where something else must end a call. */
 const PATIENT = { callMs: 25_000, totalMs: 25_000 }
 const ann = { tier: 'user', userId: 'ann' } as const
@@ -73,7 +74,7 @@ async function stdio(script: StdioScript, timeouts: Record<string, number> = {})
     name: 'faulty',
     command: process.execPath,
     args: [FAULTY, `${log}.script`, log],
-    timeouts: { callMs: CALL_MS, totalMs: 2000, connectMs: 25_000, introspectMs: 25_000, ...timeouts },
+    timeouts: { ...PATIENT, connectMs: 25_000, introspectMs: 25_000, ...timeouts },
   }
   const { stored } = await newHost().toolkits.register(input, ann)
   return { stored, log, noted: () => readFileSync(log, 'utf8').trim().split('\n').filter(Boolean) }
@@ -86,7 +87,7 @@ async function http(script: HttpFaults, timeouts: Record<string, number> = {}) {
     name: 'faulty',
     url: server.url,
     headers: { 'X-Key': 'secret-of-the-origin' },
-    timeouts: { callMs: CALL_MS, totalMs: 2000, connectMs: 25_000, introspectMs: 25_000, ...timeouts },
+    timeouts: { ...PATIENT, connectMs: 25_000, introspectMs: 25_000, ...timeouts },
   }
   const { stored } = await newHost().toolkits.register(input, ann)
   return { stored, server }
@@ -151,7 +152,7 @@ describe('a faulty stdio server', () => {
   })
 
   it('2 that hangs in a call causes a timeout and a cancellation, and the next call works', async () => {
-    const { noted } = await stdio({ at: { 'tools/call': { do: 'hang' } }, times: 1 })
+    const { noted } = await stdio({ at: { 'tools/call': { do: 'hang' } }, times: 1 }, BRIEF)
     await look()
     expect(codeOf(await free(() => call(), CALL_MS + 250))).toBe('server-timeout')
     expect(host.connections.status()).toMatchObject([{ leases: 0 }])
@@ -189,15 +190,16 @@ describe('a faulty stdio server', () => {
   })
 
   it('5 that hangs in the tool list keeps its old tools callable and shows the error', async () => {
-    const { log, stored } = await stdio({}, { introspectMs: 700 })
+    const { log, stored } = await stdio({})
     expect(await look()).toEqual(['echo'])
+    await host.toolkits.update('faulty', { timeouts: { introspectMs: 700 } }, ann)
     const { introspectedAt } = (await host.toolkits.find('ann', 'faulty')).row
     writeFileSync(`${log}.script`, JSON.stringify({ at: { 'tools/list': { do: 'hang' } } }))
     await host.connections.reset(stored.uscoId)
     expect(await free(look, 3000)).toBe('server-timeout')
     const { tools, setAside, state } = await view()
     expect([tools.map((tool) => tool.name), setAside]).toEqual([['echo'], []])
-    expect(state).toMatchObject({ status: 'error', reason: expect.stringContaining('700 ms') })
+    expect(state).toMatchObject({ status: 'error', reason: expect.stringMatching(/700 ms|0\.7 s/) })
     const { row } = await host.toolkits.find('ann', 'faulty')
     expect(row).toMatchObject({
       introspectionStatus: 'error',
@@ -504,7 +506,7 @@ describe('a faulty stdio server', () => {
   })
 
   it('39 that stops reading during a 5 MB request times out', async () => {
-    await stdio({ stopReadingAt: 'tools/list' })
+    await stdio({ stopReadingAt: 'tools/list' }, BRIEF)
     await look()
     expect(codeOf(await free(() => call({ text: 'x'.repeat(5_000_000) }), 4000))).toBe('server-timeout')
     await expect.poll(() => host.connections.status(), SOON).toEqual([])
@@ -526,7 +528,7 @@ describe('a faulty HTTP server', () => {
   const atCall =
     (fault: NonNullable<HttpFaults['http']>[string], code: string, withinMs = 2500) =>
     async () => {
-      await http({ http: { 'tools/call': fault } }, code === 'server-timeout' ? {} : PATIENT)
+      await http({ http: { 'tools/call': fault } }, code === 'server-timeout' ? BRIEF : {})
       await look()
       const outcome = await free(() => call(), withinMs)
       expect(codeOf(outcome)).toBe(code)
@@ -566,7 +568,7 @@ describe('a faulty HTTP server', () => {
   for (const era of ['legacy', 'modern'] as const) {
     for (const sse of [true, false])
       it(`13 that never answers times out and is released (${era}, ${sse ? 'a stream' : 'JSON'})`, async () => {
-        const { server } = await http({ era, at: { 'tools/call': { do: 'hang' } }, times: 1, sse })
+        const { server } = await http({ era, at: { 'tools/call': { do: 'hang' } }, times: 1, sse }, BRIEF)
         await look()
         const calling = free(() => call(), CALL_MS + 250)
         await expect.poll(() => [server.open('tools/call'), server.server.calls], SOON).toEqual([1, ['echo']])

@@ -1,6 +1,6 @@
 /** What one user does must not touch another: questions, switches, looks, failures. */
 
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
 import { createServices, type HostServices } from '../../src/host/create-services.ts'
 import { rule } from '../../src/policy/rules.ts'
@@ -9,9 +9,13 @@ import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../fixt
 let host: HostServices
 const servers: HttpFaultServer[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   await host.close()
   await Promise.all(servers.splice(0).map((server) => server.close()))
 })
+
+/** Timeouts of the host and delays of the server wait for the test; connections are real. */
+const fakeTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
 
 async function start(script: HttpFaults) {
   const server = await startFaultServer(script)
@@ -75,7 +79,11 @@ describe('a discovery', () => {
       { name: 'kit', url: server.url, timeouts: { introspectMs: 300 } },
       ann,
     )
-    await host.catalog.introspect(stored, 'ann').catch(() => {})
+    fakeTimers()
+    const failed = host.catalog.introspect(stored, 'ann').catch(() => {})
+    await expect.poll(() => server.open('tools/list')).toBe(1)
+    await vi.advanceTimersByTimeAsync(300)
+    await failed
     expect((await host.views.one('ann', 'kit')).state).toMatchObject({
       status: 'error',
       reason: expect.stringContaining('300 ms'),
@@ -107,11 +115,17 @@ describe('a session', () => {
     const echo = { name: 'echo', inputSchema: { type: 'object' } }
     await host.toolkits.register({ name: 'kit', url: server.url, tools: [echo] }, ann)
     const request = { userId: 'ann', toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' as const } }
-    const outcome = await host.calls.start({ ...request, signal: AbortSignal.timeout(50) }).outcome
-    expect(outcome).toMatchObject({ error: { code: 'cancelled' } })
+    fakeTimers()
+    const abort = new AbortController()
+    const outcome = host.calls.start({ ...request, signal: abort.signal }).outcome
+    await expect.poll(() => server.open('server/discover')).toBe(1)
+    abort.abort()
+    expect(await outcome).toMatchObject({ error: { code: 'cancelled' } })
     // The server has not answered yet: nobody waited for it.
     expect(host.connections.counts().connections).toMatchObject({ connecting: 1 })
-    expect((await call('ann').outcome).status).toBe('ok')
+    const next = call('ann').outcome
+    await vi.advanceTimersByTimeAsync(1000)
+    expect((await next).status).toBe('ok')
     expect(server.requests.filter((one) => one.rpc === 'server/discover')).toHaveLength(1)
   })
 
@@ -131,11 +145,18 @@ describe('a session', () => {
       at: { 'tools/call': [{ do: 'ask', count: 1 }, { do: 'hang' }] },
     })
     await host.toolkits.register({ name: 'kit', url: server.url, timeouts: { callMs: 300, totalMs: 300 } }, ann)
+    fakeTimers()
     const running = call('ann')
     const input = await running.inputRequested
-    await new Promise((resolve) => setTimeout(resolve, 600))
+    await vi.advanceTimersByTimeAsync(600)
     expect(host.calls.get('ann', running.callId)).toMatchObject({ status: 'running', input: { id: input.id } })
     host.inputs.answer('ann', input.id, { action: 'decline' })
+    // The clock of the call continues once the answer is on its way to the server.
+    let isOver = false
+    void running.outcome.then(() => {
+      isOver = true
+    })
+    while (!isOver) await vi.advanceTimersByTimeAsync(300)
     expect(await running.outcome).toMatchObject({ error: { code: 'server-timeout' } })
     expect(host.inputs.list('ann')).toEqual([])
   })
@@ -151,8 +172,9 @@ describe('a session', () => {
   })
 
   it('is kept alive by progress without a listener', async () => {
-    const server = await start({ sse: true, at: { 'tools/call': { do: 'progress', count: 12, everyMs: 100 } } })
-    await host.toolkits.register({ name: 'kit', url: server.url, timeouts: { callMs: 400, totalMs: 5000 } }, ann)
+    const server = await start({ sse: true, at: { 'tools/call': { do: 'progress', count: 12, everyMs: 200 } } })
+    // Both ends run in one process, so a busy machine delays the timeout and the progress alike.
+    await host.toolkits.register({ name: 'kit', url: server.url, timeouts: { callMs: 2000, totalMs: 60_000 } }, ann)
     expect((await call('ann').outcome).status).toBe('ok')
   })
 

@@ -1,5 +1,5 @@
 /** Two processes over one PostgreSQL: what one does, the other hears of. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,19 +33,19 @@ const eventually = (check: () => Promise<boolean>) =>
   provenWithin(1000, () => expect.poll(check, { timeout: 60_000, interval: 20 }).toBe(true))
 
 it('a toolkit that one process adds or removes changes in the other, and running calls finish', async () => {
-  const script = join(folder, 'slow')
+  const [script, log] = [join(folder, 'slow'), join(folder, 'log')]
   await writeFile(script, JSON.stringify({ at: { 'tools/call': { do: 'delay', ms: 1500 } } }))
   const refs = () => other.do<string[]>({ do: 'refs', userId: 'ann' })
   const call = () => other.do({ do: 'call', userId: 'ann', name: 'slow.echo', arguments: { text: 'hi' } })
   expect(await refs()).toEqual([])
-  const input = { name: 'slow', command: process.execPath, args: [FAULTY, script], env: { KEY: 's3cret' } }
+  const input = { name: 'slow', command: process.execPath, args: [FAULTY, script, log], env: { KEY: 's3cret' } }
   expect(await one.do({ do: 'register', userId: 'ann', input })).toBe(1)
   await eventually(async () => (await refs()).includes('slow.echo'))
   expect(await call()).toMatchObject({ status: 'ok' })
   expect(await other.do<string[]>({ do: 'refs', userId: 'bob' })).toEqual([])
 
   const inFlight = call()
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await expect.poll(() => readFile(log, 'utf8')).toBe('echo\necho\n')
   await one.do({ do: 'remove', userId: 'ann', toolkit: 'slow' })
   await eventually(async () => (await refs()).length === 0)
   expect(await inFlight).toMatchObject({ status: 'ok', content: [{ text: expect.stringContaining('hi') }] })

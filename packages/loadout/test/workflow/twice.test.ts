@@ -1,5 +1,5 @@
 /** What was done, or may have been done, is not done a second time: not by running again from a node, and not by retries. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { kit, openWorkflowHost, type WorkflowHost } from '../fixtures/workflow-host.ts'
 
 let world: WorkflowHost
@@ -13,7 +13,12 @@ beforeEach(async () => {
   world = await openWorkflowHost()
   ;({ host, made, gates, failing, run } = world)
 })
-afterEach(() => world.host.close())
+afterEach(async () => {
+  vi.useRealTimers()
+  await world.host.close()
+})
+/** Timeouts of nodes wait for the test. */
+const fakeTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
 
 const again = async (runId: string, from: string) =>
   host.runs.settled('ann', (await host.workflows.rerun('ann', runId, { from })).id)
@@ -50,7 +55,12 @@ describe('a rerun', () => {
 
   it('asks before it repeats a call that may have happened and repeats a failed call', async () => {
     hang()
-    const late = await run([kit('a', 'slow', { timeoutMs: 30 }), kit('b', 'get')])
+    fakeTimers()
+    const going = run([kit('a', 'slow', { timeoutMs: 30 }), kit('b', 'get')])
+    await expect.poll(() => calls('slow')).toBe(1)
+    await vi.advanceTimersByTimeAsync(30)
+    const late = await going
+    vi.useRealTimers()
     expect(late).toMatchObject({ status: 'failed', error: { reason: 'server-timeout' } })
     expect((await again(late.id, 'b')).status).toBe('outcome-unknown')
     expect(calls('slow')).toBe(1)
@@ -102,10 +112,14 @@ describe('a retry', () => {
 
   it('of a map does not happen when a server may have received the call of an item', async () => {
     gates.set('slow', new Promise(() => {}))
-    const done = await run([
+    fakeTimers()
+    const going = run([
       { id: 'm', type: 'map', over: '[1, 2]', node: 'one', concurrency: 2, retry },
       kit('one', 'slow', { timeoutMs: 30 }),
     ])
+    await expect.poll(() => calls('slow')).toBe(2)
+    await vi.advanceTimersByTimeAsync(100)
+    const done = await going
     expect(done.status).toBe('failed')
     expect(calls('slow')).toBe(2)
   })
@@ -124,7 +138,11 @@ describe('a retry', () => {
       usage: { calls: 3 },
     })
     gates.set('slow', new Promise(() => {}))
-    expect((await run(code('await kit.slow({})', { timeoutMs: 400 }))).status).toBe('failed')
+    fakeTimers()
+    const late = run(code('await kit.slow({})', { timeoutMs: 400 }))
+    await expect.poll(() => calls('slow')).toBe(1)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect((await late).status).toBe('failed')
     expect(calls('slow')).toBe(1)
   })
 

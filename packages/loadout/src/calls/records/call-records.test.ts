@@ -76,7 +76,7 @@ describe('a stopped process', () => {
     await new Promise((resolve) => setTimeout(resolve, LEASE_MS * 1.5))
     expect(await errorCodeOf(callId)()).toBeUndefined()
     line.isBroken = true
-    await expect.poll(errorCodeOf(callId), { timeout: LEASE_MS * 4 }).toBe('outcome-unknown')
+    await expect.poll(errorCodeOf(callId)).toBe('outcome-unknown')
     const again = await start(host, 'slow')
     expect('row' in again && again.row).toMatchObject({ callId, status: 'failed', finishedAt: expect.any(Date) })
     line.isBroken = false
@@ -90,7 +90,7 @@ describe('a stopped process', () => {
     await expect.poll(() => pendingOf(host)).not.toBe('')
     const approvalId = await pendingOf(host)
     line.isBroken = true
-    await expect.poll(() => pendingOf(host), { timeout: LEASE_MS * 4 }).toBe('')
+    await expect.poll(() => pendingOf(host)).toBe('')
     await expect(host.approvals.answer('ann', approvalId, { decision: 'allow' })).rejects.toMatchObject({
       code: 'conflict',
       action: 'Make the call again.',
@@ -116,7 +116,7 @@ describe('a stopped process', () => {
       const decision = approval.callId === allowed.callId ? 'allow' : 'deny'
       await host.approvals.answer('ann', approval.id, { decision })
     }
-    await expect.poll(errorCodeOf(allowed.callId), { timeout: LEASE_MS * 4 }).toBe('call-not-made')
+    await expect.poll(errorCodeOf(allowed.callId)).toBe('call-not-made')
     expect(await errorCodeOf(denied.callId)()).toBe('denied')
     // The key is free, and the first process finds its call ended.
     expect(await start(host, 'pay', 'a')).toHaveProperty('running')
@@ -223,8 +223,9 @@ describe('a call record', () => {
     await expect.poll(() => rowOf(odd.callId)).toMatchObject({ status: 'ok', outcomeJson: { content: [{ text }] } })
     const slow = await start(other, 'slow', 's')
     line.isBroken = true
+    const { refused } = line
     finish()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await expect.poll(() => line.refused).toBeGreaterThan(refused)
     line.isBroken = false
     await expect.poll(() => rowOf(slow.callId)).toMatchObject({ finishedAt: expect.any(Date) })
   })

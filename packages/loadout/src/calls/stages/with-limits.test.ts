@@ -41,7 +41,7 @@ beforeEach(async () => {
       content: [{ type: 'text', text }],
       structuredContent: { result: text },
     })),
-    tool('wait', () => new Promise((resolve) => setTimeout(resolve, 300))),
+    tool('wait', () => new Promise(() => {})),
   ]
   await host.toolkits.register({ name: 'kit', tools }, owner)
   const far = { name: 'far', url: NOWHERE, tools: [{ name: 'look', inputSchema: { type: 'object' } }] }
@@ -131,7 +131,7 @@ describe('the call timeout', () => {
 
   it('ends a call whose server keeps sending progress', async () => {
     await using server = await faulty([{ do: 'progress', count: 100, everyMs: 20 }])
-    await host.toolkits.register({ name: 'slow', url: server.url, timeouts: { callMs: 100 } }, owner)
+    await host.toolkits.register({ name: 'slow', url: server.url, timeouts: { callMs: 60_000 } }, owner)
     await host.app.update({ limits: { callMs: 250 } })
     const late = await call('slow', 'echo')
     expect([late.status, errorOf(late)?.message]).toEqual(['limited', expect.stringContaining('callMs is 250')])

@@ -1,5 +1,5 @@
 /** Custom toolkits: what their code gets, what it may, and what stays inside. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sharedExecutor } from '../../../test/fixtures/shared-executor.ts'
 import { createServices, type HostServices } from '../../host/create-services.ts'
 import type { ServiceOptions } from '../../host/service-options.ts'
@@ -37,7 +37,12 @@ beforeEach(async () => {
   }))
   await host.toolkits.register({ name: 'shop', tools: shop }, ann)
 })
-afterEach(() => host.close())
+afterEach(async () => {
+  vi.useRealTimers()
+  await host.close()
+})
+/** Call timeouts wait for the test; programs run in real time. */
+const fakeTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
 
 const save = (tools: object[], more: object = {}) => host.toolkits.register({ name: 'mine', tools, ...more }, ann)
 const start = (name: string, args = {}, more = {}) =>
@@ -131,7 +136,11 @@ describe('custom tool code', () => {
     }
     await host.toolkits.register({ name: 'slow', tools: [hang] }, ann)
     await save([tool('waits', 'return await slow.hang()', { tools: ['slow'] })], { timeouts: { callMs: 300 } })
-    expect(textOf(await call('waits'))).toContain('server-timeout: The code of the tool did not finish within 300 ms')
+    fakeTimers()
+    const late = call('waits')
+    await expect.poll(() => signals.length).toBe(1)
+    await vi.advanceTimersByTimeAsync(300)
+    expect(textOf(await late)).toContain('server-timeout: The code of the tool did not finish within 300 ms')
     // What it had begun ends with it.
     await expect.poll(() => signals.map(({ aborted }) => aborted)).toEqual([true])
   })
@@ -261,11 +270,12 @@ describe('tools that a custom tool declares', () => {
       console.log(Date.now() > 0, Math.random())
       return [first, asked, list, await shop.list({ text: 'three' })]`
     await save([tool('buy', code, { tools: ['shop.*'] })], { timeouts: { callMs: 1500 } })
+    fakeTimers()
     const started = start('buy')
     const approval = await started.pending
     expect(approval).toMatchObject({ ref: 'shop.ask', caller: { type: 'code', toolId: started.callId } })
     expect(host.calls.get('ann', started.callId)).toMatchObject({ approval: { id: approval.id } })
-    await new Promise((resolve) => setTimeout(resolve, 2000))
+    await vi.advanceTimersByTimeAsync(2000)
     await host.approvals.answer('ann', approval.id, { decision: 'allow' })
     expect(await started.outcome).toMatchObject({
       structuredContent: ['list one', 'ask sure', 'list two', 'list three'],

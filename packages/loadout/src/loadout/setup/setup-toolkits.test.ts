@@ -355,13 +355,12 @@ describe('the end of a run', () => {
     const work = async () => {
       await using run = await host.setupToolkits(['everything'], { context })
       late = run.call({ name: 'everything.trigger-long-running-operation', arguments: { duration: 30, steps: 3 } })
-      await new Promise((resolve) => setTimeout(resolve, 300))
-      expect((await host.status()).connections).toMatchObject([{ calls: 1 }])
+      await expect.poll(async () => (await host.status()).connections).toMatchObject([{ calls: 1 }])
       throw new Error('the workflow failed')
     }
     await expect(work()).rejects.toThrow('the workflow failed')
     expect(await late).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
-    expect((await host.status()).connections).toMatchObject([{ calls: 0 }])
+    await expect.poll(async () => (await host.status()).connections).toMatchObject([{ calls: 0 }])
   })
 })
 

@@ -320,18 +320,19 @@ describe('call limits', () => {
     await host.app.update({ limits: { argumentBytes: 20, concurrencyPerToolkit: 1 } })
     const large = await start({ to: 'x'.repeat(50) }).outcome
     expect('error' in large && large.error.message).toContain('argumentBytes is 20')
-    const slow = {
-      name: 'wait',
-      inputSchema: { type: 'object' },
-      execute: () => new Promise((resolve) => setTimeout(resolve, 200)),
-    }
+    let gate = Promise.withResolvers<void>()
+    const slow = { name: 'wait', inputSchema: { type: 'object' }, execute: () => gate.promise }
     await host.toolkits.register({ name: 'slow', tools: [slow] }, owner)
     const wait = () =>
       host.calls.start({ userId: 'ann', toolkit: 'slow', tool: 'wait', arguments: {}, caller: { type: 'direct' } })
         .outcome
-    const [first, second] = await Promise.all([wait(), wait()])
-    expect([first.status, second.status].sort()).toEqual(['limited', 'ok'].sort())
+    const both = [wait(), wait()]
+    // The call that runs waits at the gate, so the other one ends first.
+    expect((await Promise.race(both)).status).toBe('limited')
+    gate.resolve()
+    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual(['limited', 'ok'])
     expect((await wait()).status).toBe('ok')
+    gate = Promise.withResolvers()
     await host.app.update({ limits: { callMs: 50 } })
     expect(await wait()).toMatchObject({
       status: 'limited',

@@ -15,6 +15,7 @@ import { memory } from '../../storage/memory.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { defineTool } from '../define-tool.ts'
 import { fileSource } from './file-source.ts'
+import type { SourceRead } from './sources.ts'
 
 let folder: string
 let host: HostServices
@@ -28,6 +29,7 @@ beforeEach(async () => {
   await mkdir(join(folder, 'home'))
 })
 afterEach(async () => {
+  vi.useRealTimers()
   await host.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -119,12 +121,24 @@ describe('a config file', () => {
   it('keeps its toolkits when it disappears for a moment', async () => {
     await write(here, { kb: remote })
     open()
-    const [before] = await host.toolkits.app()
+    const reads: SourceRead[] = []
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const stop = await fileSource({ paths: [here], pollMs: 100 }).follow(async (read) => void reads.push(read))
+    /** Lets one timer of the source fire, and waits until the source has set the next one. */
+    const pass = async () => {
+      await vi.advanceTimersByTimeAsync(100)
+      await expect.poll(() => vi.getTimerCount()).toBe(1)
+    }
     await rename(here, `${here}.new`)
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await pass()
     await rename(`${here}.new`, here)
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect((await host.toolkits.app()).map(({ uscoId }) => uscoId)).toEqual([before?.uscoId])
+    await pass()
+    expect(reads).toMatchObject([{ source: here }])
+    await rm(here)
+    await pass()
+    await pass()
+    expect(reads).toMatchObject([{ source: here }, { replaces: here }])
+    stop()
   })
 
   it('creates another toolkit for a changed id and reports two entries with the same id', async () => {

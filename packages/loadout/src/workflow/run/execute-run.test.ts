@@ -1,5 +1,5 @@
 /** Runs of workflows over tools that are functions: order, branches, maps and errors. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { kit, openWorkflowHost, type WorkflowHost } from '../../../test/fixtures/workflow-host.ts'
 
 let world: WorkflowHost
@@ -14,7 +14,10 @@ beforeEach(async () => {
   world = await openWorkflowHost()
   ;({ made, atOnce, gates, failing, run, reportsOf: statusesOf } = world)
 })
-afterEach(() => world.host.close())
+afterEach(async () => {
+  vi.useRealTimers()
+  await world.host.close()
+})
 
 describe('nodes', () => {
   it('receive earlier outputs, and the last nodes form the output of the run', async () => {
@@ -219,7 +222,11 @@ describe('a failed node', () => {
 
   it('has the timeout as its error when it takes too long', async () => {
     gates.set('slow', new Promise(() => {}))
-    const done = await run([kit('s', 'slow', { timeoutMs: 30, retry: { attempts: 3, backoffMs: 1 } })])
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const going = run([kit('s', 'slow', { timeoutMs: 30, retry: { attempts: 3, backoffMs: 1 } })])
+    await expect.poll(() => made.length).toBe(1)
+    await vi.advanceTimersByTimeAsync(100)
+    const done = await going
     expect(done).toMatchObject({ status: 'failed', error: { reason: 'server-timeout' } })
     // What may have happened is not done again.
     expect(made).toHaveLength(1)

@@ -28,7 +28,7 @@ afterEach(() => {
 })
 
 async function ask(url: string, options: GuardOptions = {}): Promise<string> {
-  const guarded = createGuardedFetch({ connectTimeoutMs: 500, ...options })
+  const guarded = createGuardedFetch({ connectTimeoutMs: 60_000, ...options })
   const code = await codeOf(guarded.fetch(url))
   await guarded.close()
   return code
@@ -89,7 +89,7 @@ describe('the address guard on DNS names', () => {
     const slipped = createAddressGuard({ lookup: names({ 'slip.test': '127.0.0.1' }).lookup, privateNetwork: true })
     const routes = createRoutes({
       guard: { ...guard, lookup: slipped.lookup },
-      connectTimeoutMs: 500,
+      connectTimeoutMs: 60_000,
       maxSocketsPerHost: 10,
       proxy: undefined,
       ca: undefined,

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const guarded of open.splice(0)) await guarded.close()
 })
 function guard(options: GuardOptions) {
-  const guarded = createGuardedFetch({ connectTimeoutMs: 1000, ...options })
+  const guarded = createGuardedFetch({ connectTimeoutMs: 60_000, ...options })
   open.push(guarded)
   return guarded.fetch
 }
@@ -88,12 +88,12 @@ describe('requests through a proxy', () => {
   it('report proxy refusals, timeouts and outages without the password', async () => {
     await using refusing = await startProxy({ login: 'me:right' })
     await using silent = await startProxy({ silent: true })
-    const failure = async (port: number) => {
-      const fetch = guard({ proxy: { url: `http://me:wrong@127.0.0.1:${port}` }, connectTimeoutMs: 100 })
+    const failure = async (port: number, connectTimeoutMs = 60_000) => {
+      const fetch = guard({ proxy: { url: `http://me:wrong@127.0.0.1:${port}` }, connectTimeoutMs })
       return fetch('https://secure.test/').catch((error) => `${error.code} ${error.message}`)
     }
     expect(await failure(refusing.port)).toBe('server-unreachable The proxy refused the connection (HTTP 407).')
-    expect(await failure(silent.port)).toBe('server-timeout The proxy opened no connection in time.')
+    expect(await failure(silent.port, 100)).toBe('server-timeout The proxy opened no connection in time.')
     const { port } = refusing
     await refusing[Symbol.asyncDispose]()
     expect(await failure(port)).toBe('server-unreachable The proxy: the connection was refused.')

@@ -5,7 +5,7 @@
 import type { BridgeCall, BridgeResult, Executor } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
 import type { SuiteCase } from '../../suite-case.ts'
-import { answer, type ExecutorCase, expectFailure, expectSame, expectValue, NOW, run, wait } from './case.ts'
+import { answer, type ExecutorCase, expectFailure, expectSame, expectValue, NOW, run } from './case.ts'
 import { limitCases } from './limits.ts'
 import { sameCases } from './same.ts'
 import { valueCases } from './values.ts'
@@ -83,9 +83,11 @@ const cases: Record<string, ExecutorCase> = {
 
   'answers arrive in the order they are given and continuations run between them': async (executor) => {
     const made: string[] = []
+    const afterFast = Promise.withResolvers<void>()
     const call = async ({ arguments: [name] }: BridgeCall): Promise<BridgeResult> => {
       made.push(String(name))
-      if (name === 'slow') await wait(30)
+      if (name === 'after fast') afterFast.resolve()
+      if (name === 'slow') await afterFast.promise
       return { value: null, at: NOW }
     }
     const source = `
