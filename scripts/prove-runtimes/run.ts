@@ -16,7 +16,7 @@ const RUNTIMES: Record<string, string[]> = {
   Deno: ['node_modules/.bin/deno', 'run', '--allow-all'],
 }
 /** Longer than the suite takes on a busy machine; a runtime that hangs fails. */
-const PATIENCE_MS = 600_000
+const MAX_MS = 600_000
 
 const folder = mkdtempSync(join(tmpdir(), 'loadout-runtimes-'))
 const rows: string[] = []
@@ -40,7 +40,7 @@ try {
     const { status, stdout, stderr } = spawnSync(command, [...args, 'suite.ts', process.execPath], {
       cwd: folder,
       encoding: 'utf8',
-      timeout: PATIENCE_MS,
+      timeout: MAX_MS,
     })
     console.log(stdout.trimEnd())
     const passed = stdout.match(/^✓/gm)?.length ?? 0
