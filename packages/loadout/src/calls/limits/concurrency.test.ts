@@ -8,6 +8,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { removeUserRows } from '../../users/remove-user.ts'
 import { type Acquired, type Concurrency, createConcurrency } from './concurrency.ts'
 
+/** The lease of tests in which it expires. */
 const LEASE_MS = 400
 let storage: Storage
 let ended: Array<() => Promise<void>>
@@ -20,8 +21,8 @@ afterEach(async () => {
   await storage.close()
 })
 
-function join(over: Storage = storage) {
-  const presence = createProcessLease(over, { leaseMs: LEASE_MS })
+function join(over: Storage = storage, leaseMs = 60_000) {
+  const presence = createProcessLease(over, { leaseMs })
   const concurrency = createConcurrency({ storage: over, presence })
   const close = async () => {
     await concurrency.close()
@@ -115,7 +116,7 @@ describe('the slots of a process', () => {
 
   it('are held for its lease while it is silent, and kept if it returns', async () => {
     const connection = breakable(storage)
-    const one = join(connection.storage).concurrency
+    const one = join(connection.storage, LEASE_MS).concurrency
     const two = join().concurrency
     const acquired = await acquire(one, 1)
     // Renewed for as long as it is held.
@@ -125,7 +126,7 @@ describe('the slots of a process', () => {
       release(entered)
       return isFull(entered) ? 'full' : 'free'
     }
-    expect(await tried()).toBe('full')
+    await expect.poll(tried).toBe('full')
     connection.isBroken = true
     await expect.poll(tried).toBe('free')
     connection.isBroken = false

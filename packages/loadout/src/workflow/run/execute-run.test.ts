@@ -225,7 +225,11 @@ describe('a failed node', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const going = run([kit('s', 'slow', { timeoutMs: 30, retry: { attempts: 3, backoffMs: 1 } })])
     await expect.poll(() => made.length).toBe(1)
-    await vi.advanceTimersByTimeAsync(100)
+    let isOver = false
+    void going.then(() => {
+      isOver = true
+    })
+    while (!isOver) await vi.advanceTimersByTimeAsync(100)
     const done = await going
     expect(done).toMatchObject({ status: 'failed', error: { reason: 'server-timeout' } })
     // What may have happened is not done again.
