@@ -8,7 +8,6 @@
  */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { Session } from 'node:inspector'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -17,6 +16,7 @@ import { fileJournal, nodeDrivers } from '@loadout/core/node'
 import { createServices, rule } from '@loadout/core/services'
 import { createApp } from '@loadout/server'
 import { startCountingServer } from '../../test/counting-server.ts'
+import { startCoverage } from '../../test/prove/coverage.ts'
 import type { Breakpoint, Frames, Report } from './stack-worker.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -43,31 +43,15 @@ interface Walked {
   ran: Walk
 }
 
-interface Coverage {
-  result: Array<{ url: string; functions: Array<{ functionName: string; ranges: Array<{ count: number }> }> }>
-}
-
 const ours = (files: Walk): Walk => files.filter(({ path, functions }) => OURS.test(path) && functions.length > 0)
 const pathOf = (url: string): string => (url.startsWith('file:') ? relative(ROOT, fileURLToPath(url)) : url)
 
 /** Starts counting; the returned function reports the functions that ran since its last call. */
 function traceFunctions(): () => Walk {
-  const session = new Session()
-  session.connect()
-  const post = (method: string, params?: object): unknown => {
-    let answer: unknown
-    session.post(method, params, (error, result) => {
-      if (error) throw error
-      answer = result
-    })
-    return answer
-  }
-  post('Profiler.enable')
-  post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+  const read = startCoverage(false)
   return () => {
-    const { result } = post('Profiler.takePreciseCoverage') as Coverage
     return ours(
-      result.map(({ url, functions }) => ({
+      read().map(({ url, functions }) => ({
         path: pathOf(url),
         functions: functions
           .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)

@@ -2,9 +2,9 @@
  * Bounds the work of a piece of code in two units. `npm test` counts blocks of source that V8 ran, which no load on the machine
  * changes. `npm run prove:timing` measures milliseconds and bytes instead; nothing else may compare a clock in a test.
  */
-import { Session } from 'node:inspector'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect } from 'vitest'
+import { startCoverage } from './coverage.ts'
 
 export const isTiming = process.env.LOADOUT_PROVE === 'timing'
 
@@ -22,31 +22,15 @@ export interface Work {
   perTurn<T>(bound: Bound & { everyMs?: number }, work: () => Promise<T>): Promise<T>
 }
 
-interface Coverage {
-  result: { url: string; functions: { ranges: { count: number }[] }[] }[]
-}
-
 const UNCOUNTED = /node_modules\/(@vitest|vitest|vite|chai|fast-check|tiny\w+)\/|\/test\/prove\/|\.test\.ts$/
 const isCounted = (url: string) => /^(file:|\/)/.test(url) && !UNCOUNTED.test(url)
 
 /** The blocks that ran since the last call. */
 function countBlocks(): () => number {
-  const session = new Session()
-  session.connect()
-  const post = (method: string, params?: object): unknown => {
-    let answer: unknown
-    session.post(method, params, (error, result) => {
-      if (error) throw error
-      answer = result
-    })
-    return answer
-  }
-  post('Profiler.enable')
-  post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+  const read = startCoverage(true)
   return () => {
-    const { result } = post('Profiler.takePreciseCoverage') as Coverage
     let blocks = 0
-    for (const { url, functions } of result)
+    for (const { url, functions } of read())
       if (isCounted(url)) for (const { ranges } of functions) for (const { count } of ranges) blocks += count
     return blocks
   }

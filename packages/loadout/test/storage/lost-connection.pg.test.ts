@@ -44,7 +44,7 @@ describe('the listening connection', () => {
     const foreign = ['hello', '{', '7', 'null', '["threads"]', '["nothing","ann","x",null]', '["threads",1,2,3]']
     await admin(url, ...foreign.map((payload) => `notify loadout_changes, '${payload}'`))
     await admin(url, `notify loadout_changes, '["threads","ann","ours",null]'`)
-    await eventually(() => changes.length > 1, 'ours is told')
+    await eventually(() => changes.length > 1, 'the listener reports our change')
     expect(changes.slice(1)).toEqual([{ kind: 'row', collection: 'threads', userId: 'ann', id: 'ours' }])
     await storage.close()
   })

@@ -89,7 +89,7 @@ function KeyForm({ error, isPending, onMake, onClose }: KeyFormProps) {
           validators={{ onSubmit: ({ value }) => (value.trim() === '' ? 'Name it.' : undefined) }}
         >
           {(field) => (
-            <field.TextField label="Name" hint="What it is for, so that you know it later." maxLength={100} />
+            <field.TextField label="Name" hint="Name its purpose, such as `CI` or `laptop`." maxLength={100} />
           )}
         </form.AppField>
         <form.Field

@@ -70,7 +70,7 @@ export function withBuiltInTools(deps: BuiltInDeps) {
     }
 }
 
-/** Built-in tools of a selection: the model is told to call `read_result` when a result of another tool is truncated. */
+/** Built-in tools of a selection. A truncated result of another tool names `read_result`. */
 export const ownEntries = ({ tools }: Loadout): LoadoutEntry[] => (tools.length > 0 ? [READ_ENTRY] : [])
 
 /** Adds `read_result` to a loadout. Limits and lists do not remove it. */

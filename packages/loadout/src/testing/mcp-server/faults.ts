@@ -30,7 +30,7 @@ export interface Fault {
   headers?: Readonly<Record<string, string>>
 }
 
-/** What happens to a request instead of an answer by the server. */
+/** Replaces the server's answer to a request. */
 export type Interference =
   | { type: 'answer'; message: JsonObject }
   | { type: 'silence' }

@@ -45,7 +45,7 @@ function TrustFields({ form }: { form: DraftForm }) {
         {({ state, handleChange }) => (
           <SwitchRow
             label="Do not trust this server"
-            hint="What it claims of its tools allows nothing, and new tools are off until you accept them."
+            hint="Loadout ignores the hints of its tools, and new tools are off until you accept them."
             checked={state.value}
             onChange={handleChange}
           />

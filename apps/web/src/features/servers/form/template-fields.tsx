@@ -219,7 +219,7 @@ function UnknownTemplate({ form }: { form: DraftForm }) {
             label="Values"
             noun="value"
             example="token"
-            hint="What the template asks for. Stored encrypted."
+            hint="Values for the template. Stored encrypted."
             rows={state.value}
             errors={rowErrors(state.meta.errors)}
             onChange={handleChange}

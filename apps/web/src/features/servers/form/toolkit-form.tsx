@@ -14,7 +14,7 @@ export function ToolkitFields({ form, rules }: { form: DraftForm; rules?: StdioR
         {(field) => (
           <field.TextField
             label="Name"
-            hint="What you and your agents call it."
+            hint="You and your agents use this name."
             data-first
             placeholder={type === 'stdio' ? 'filesystem' : 'tracker'}
           />

@@ -67,7 +67,7 @@ export function OverrideDialog({ toolkit, tool, onClose, onClosed }: OverrideDia
               <field.TextareaField
                 label="Description"
                 optional
-                hint="What a model reads when it chooses, and what searches look through."
+                hint="Models read this text to choose a tool, and searches look through it."
                 maxLength={8192}
                 placeholder={tool.description}
                 className="min-h-28"
