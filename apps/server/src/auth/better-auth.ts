@@ -82,6 +82,8 @@ export function createAuth(options: AuthOptions) {
     advanced: {
       useSecureCookies: secure,
       cookiePrefix: 'loadout',
+      // Two servers at different paths of one origin keep their own sessions.
+      defaultCookieAttributes: { path: new URL(baseUrl).pathname.replace(/\/+$/, '') || '/' },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: { joins: true, generateId: ({ model }) => newId(ID_KINDS[model as keyof typeof ID_KINDS]) },
     },

@@ -94,7 +94,9 @@ function pathOf(response: Response, signInPath: string): string {
   const error = at?.searchParams.get('error')
   if (!at || response.status !== 302 || error != null)
     return `${signInPath}?problem=${PROBLEMS[error ?? ''] ?? 'sign-in-failed'}`
-  return isLocalPath(`${at.pathname}${at.search}`) ? `${at.pathname}${at.search}${at.hash}` : '/'
+  return isLocalPath(`${at.pathname}${at.search}`)
+    ? `${at.pathname}${at.search}${at.hash}`
+    : signInPath.replace(/sign-in$/, '')
 }
 
 const withoutSlash = (issuer: string | undefined) => issuer?.replace(/\/+$/, '')
