@@ -1,5 +1,5 @@
 /** Findings in one text. Every function takes linear time: no pattern backtracks, and each reads the text once. */
-import { foldText, mixedWord, type Words, wordsOf } from './normalize.ts'
+import { foldText, mixedWord, scanWords, type Words } from './normalize.ts'
 import { compilePhrases } from './phrases.ts'
 import {
   LITERAL_RULES,
@@ -41,7 +41,7 @@ export function visible(text: string): string {
 /** All findings in a text, also in what it encodes or hides. */
 export function detectInText(text: string, depth = 0): TextFinding[] {
   const folded = foldText(text)
-  const words = wordsOf(folded)
+  const words = scanWords(folded)
   return [
     ...inWords(words, folded),
     ...LITERAL_RULES.flatMap(({ literals, ...rule }) => {
@@ -73,7 +73,7 @@ function secretFiles(folded: string): TextFinding[] {
     for (let count = 0; at >= 0 && count < 20; count += 1) {
       const before = folded.slice(Math.max(0, at - 60), at)
       const isExample = /(?:e\.g|i\.e|example|default|such as|path)[^.]{0,40}$/.test(before)
-      const isAsked = wordsOf(before)
+      const isAsked = scanWords(before)
         .words.slice(-6)
         .some((word) => READ_VERBS.has(word))
       if (isAsked && !isExample) return [structureFinding('secret-file', around(folded, at))]

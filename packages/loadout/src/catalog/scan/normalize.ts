@@ -88,7 +88,7 @@ export interface Words {
 
 const WORD = /[\p{L}\p{N}_]+|[.!?;,](?=\s|$)/gu
 
-export function wordsOf(folded: string): Words {
+export function scanWords(folded: string): Words {
   const words: string[] = []
   const at: number[] = []
   for (const match of folded.matchAll(WORD)) {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import { type Finding, SEVERITIES, type Severity } from '../../schema/toolkit/review.ts'
 import { isObject } from '../../util/is-object.ts'
 import { detectInText, structureFinding, type TextFinding, visible } from './detect.ts'
-import { foldText, mixesScripts, nameSkeleton, wordsOf } from './normalize.ts'
+import { foldText, mixesScripts, nameSkeleton, scanWords } from './normalize.ts'
 
 /** A tool of another server of the same owner. */
 export interface OtherTool {
@@ -126,7 +126,7 @@ const STEERING = new Set('instead|always|must|never|before|after|replace|overrid
 /** A name of another server's tool beside a word that steers. */
 function foreignTools(text: string, { names }: OtherIndex): TextFinding[] {
   if (names.size === 0) return []
-  const { words } = wordsOf(foldText(text))
+  const { words } = scanWords(foldText(text))
   for (const [at, word] of words.entries()) {
     const other = names.get(word)
     if (!other) continue
