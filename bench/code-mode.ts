@@ -168,7 +168,7 @@ async function stalls(): Promise<string> {
 const MARKS = ['<!-- bench:code-mode -->', '<!-- /bench:code-mode -->'] as const
 
 function write(tables: readonly string[][][], machine: string): void {
-  const file = new URL('../docs/benchmarks.md', import.meta.url)
+  const file = new URL('../docs/about/benchmark-results.md', import.meta.url)
   const markdown = (rows: readonly string[][]) =>
     rows
       .flatMap((row, i) => [`| ${row.join(' | ')} |`, ...(i === 0 ? [`|${' --- |'.repeat(row.length)}`] : [])])

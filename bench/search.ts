@@ -18,7 +18,7 @@ const TOKEN_SET = 'livemcpbench'
 const folder = process.env.LOADOUT_BENCH_DATA
 if (folder === undefined) {
   console.error(
-    'Set LOADOUT_BENCH_DATA to a folder of sets: <set>/{meta,tools,queries}.json. docs/benchmarks.md names where they come from.',
+    'Set LOADOUT_BENCH_DATA to a folder of sets: <set>/{meta,tools,queries}.json. docs/about/benchmark-results.md names where they come from.',
   )
   process.exit(1)
 }
@@ -34,7 +34,7 @@ console.log(`\n${summary}\n`)
 const tokenSet = chosen.find(({ name }) => name === TOKEN_SET)
 const tokens = tokenSet && (await tokenRows(tokenSet))
 if (tokens) console.log(`${tokensOf(tokens.rows)}\n`)
-if (isWritten) writeSection(new URL('../docs/benchmarks.md', import.meta.url), section())
+if (isWritten) writeSection(new URL('../docs/about/benchmark-results.md', import.meta.url), section())
 
 interface Variant {
   title: string

@@ -1,7 +1,7 @@
-/** Sections of `docs/benchmarks.md` that are written by the script that measured them. */
+/** Sections of `docs/about/benchmark-results.md` that are written by the script that measured them. */
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const FILE = new URL('../docs/benchmarks.md', import.meta.url)
+const FILE = new URL('../docs/about/benchmark-results.md', import.meta.url)
 
 export const markdown = (lines: readonly string[][]): string =>
   lines

@@ -1,4 +1,4 @@
-/** The tables, and the section of `docs/benchmarks.md` that they make. */
+/** The tables, and the section of `docs/about/benchmark-results.md` that they make. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Row } from './run.ts'
 import type { BenchSet, Corpus } from './sets.ts'

@@ -1,6 +1,6 @@
 /**
  * Starts the published servers of the gallery through Loadout and through the official client, compares them, and writes
- * `docs/compatibility.md`. `npm run prove:servers [-- --folder <dir>] [id …]`; a folder that is kept is not installed again.
+ * `docs/about/compatibility.md`. `npm run prove:servers [-- --folder <dir>] [id …]`; a folder that is kept is not installed again.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { type Compared, compare } from './compare.ts'
 import { type GalleryServer, readGallery } from './gallery.ts'
 import { install } from './install.ts'
 
-const TABLE = new URL('../../docs/compatibility.md', import.meta.url)
+const TABLE = new URL('../../docs/about/compatibility.md', import.meta.url)
 const LEAST_NPM = 30
 
 interface Row {

@@ -62,7 +62,7 @@ const thread = () => host.thread({ userId: 'ann', threadId: 'work' })
 const pending = ({ onPending }: Talk) =>
   onPending ? { onPending: (_: unknown, { id }: { id: string }) => onPending(id) } : {}
 
-/** The loop of an app, as `docs/providers.md` has it. Gives what answers the same responses when they are read again. */
+/** The loop of an app, as `docs/guides/models/providers.md` has it. Gives what answers the same responses when they are read again. */
 async function withAnthropic(talk: Talk) {
   server = await startModelServer(talk.script)
   const client = new Anthropic({ apiKey: 'key', baseURL: server.baseUrl.anthropic, maxRetries: 0 })

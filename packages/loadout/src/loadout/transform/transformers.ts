@@ -48,7 +48,7 @@ export function filter({ include, exclude = [], annotations = {} }: ToolFilter):
   }
 }
 
-/** Adds options for a model’s provider, by its name: `{ openai: { strict: true } }`. What it knows of them is sent (docs/providers.md). */
+/** Adds options for a model’s provider, by its name: `{ openai: { strict: true } }`. What it knows of them is sent (docs/guides/models/providers.md). */
 export function providerOptions(options: JsonObject): ToolTransformer {
   return function providerOptions(tool) {
     return { ...tool, providerOptions: { ...tool.providerOptions, ...options } }

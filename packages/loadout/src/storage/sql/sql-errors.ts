@@ -55,7 +55,8 @@ export function fromMigrating(thrown: unknown): unknown {
   if (error?.code !== '42501') return fromDatabase(thrown)
   return new HostError('config-invalid', {
     detail: 'DATABASE_URL: its role may not make the roles, schema and policies that keep users apart.',
-    action: 'Let that role own its database and create roles, or make the roles for it as docs/configuration.md says.',
+    action:
+      'Let that role own its database and create roles, or make the roles for it as docs/reference/configuration.md says.',
     cause: causeOf(error),
   })
 }
