@@ -23,6 +23,29 @@ const PURE = ['util', 'schema', 'json-schema', 'ai', 'search', 'policy', 'toolki
     'packages/loadout/src/audit/chain.test.ts',
     'apps/web/src/**/*.test.ts',
   )
+/**
+ * Tests that bound work by counting blocks (`newWork` of `test/prove/work.ts`). Counting slows a whole process down, and counts
+ * only functions that are compiled after it began, so these files share processes with each other and with no other test.
+ */
+const COUNTED = [
+  'apps/web/src/features/schema-form/read-schema.test.ts',
+  'packages/loadout/src/audit/redact/redact-arguments.test.ts',
+  'packages/loadout/src/code-mode/declarations/declarations.test.ts',
+  'packages/loadout/src/code-mode/sandbox/json.test.ts',
+  'packages/loadout/src/schema/glob.test.ts',
+  'packages/loadout/src/search/index/index-build.test.ts',
+  'packages/loadout/src/search/searcher.test.ts',
+  'packages/loadout/src/toolkits/secrets/secrets.test.ts',
+  'packages/loadout/src/workflow/definition/read-definition.test.ts',
+  'packages/loadout/src/workflow/expressions/expression.test.ts',
+  'packages/loadout/test/code-mode/program-cost.test.ts',
+  'packages/loadout/test/code-mode/programs-hostile.test.ts',
+  'packages/loadout/test/code-mode/quickjs-hostile.test.ts',
+  'packages/loadout/test/connections/faults.test.ts',
+  'packages/loadout/test/schema/json-schema/hostile.test.ts',
+  'packages/loadout/test/workflow/expression-cost.test.ts',
+  'test/prove/work.test.ts',
+]
 /** `npm run smoke` waits for nothing but this test's browser. */
 const SMOKE = 'test/smoke/smoke.e2e.test.ts'
 /**
@@ -64,7 +87,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: tests('.test'),
-          exclude: [...OTHER_KINDS, ...PURE, ...ISOLATED],
+          exclude: [...OTHER_KINDS, ...PURE, ...ISOLATED, ...COUNTED],
           setupFiles: './test/seed.ts',
           globalSetup: [PROGRAMS, PGLITE],
           isolate: false,
@@ -86,10 +109,24 @@ export default defineConfig({
         },
       },
       {
+        plugins: [bundledGuests],
+        test: {
+          name: 'counted',
+          include: COUNTED,
+          setupFiles: ['./test/prove/start-counting.ts', './test/seed.ts'],
+          globalSetup: [PROGRAMS, PGLITE],
+          isolate: false,
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          expect: POLL,
+          maxWorkers: WORKERS,
+        },
+      },
+      {
         test: {
           name: 'pure',
           include: PURE,
-          exclude: OTHER_KINDS,
+          exclude: [...OTHER_KINDS, ...COUNTED],
           setupFiles: './test/seed.ts',
           globalSetup: PGLITE,
           isolate: false,

@@ -22,6 +22,9 @@ function optionalPeers(): Record<string, string> {
   return Object.fromEntries(peers.map(([name, range]) => [name, manifest.devDependencies[name] ?? range]))
 }
 
+/** An install that npm cannot resolve ends with the test, and leaves no process. */
+const INSTALL_MS = 540_000
+
 export const QUIET = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
 
 /** One install for all apps: each is a folder below it and finds its packages there. */
@@ -33,7 +36,7 @@ export async function installPackages(): Promise<Installed> {
   for (const [name, path] of Object.entries(tarballs)) dependencies[name] = `file:${path}`
   Object.assign(dependencies, { ...optionalPeers(), ...dependencies })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  await run('npm', ['install', ...QUIET], { cwd: folder })
+  await run('npm', ['install', ...QUIET], { cwd: folder, timeout: INSTALL_MS, killSignal: 'SIGKILL' })
   for (const app of APPS)
     cpSync(join(ROOT, 'examples', app), join(folder, app), {
       recursive: true,
