@@ -130,11 +130,13 @@ const PINNED: Record<string, string[]> = {
   './agents': [
     'MODEL_PROVIDERS',
     'agent',
+    'answerHandler',
     'createModels',
     'modelFailure',
     'modelName',
     'modelPattern',
     'nodeAgent',
+    'startAnswer',
     'streamChat',
   ],
   './agents/models': ['MODEL_PROVIDERS', 'createModels', 'modelName', 'modelPattern'],

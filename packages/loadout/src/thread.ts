@@ -55,6 +55,13 @@ export interface Explanation {
   reasons: Reason[]
 }
 
+/** A run whose model makes the calls of a selection. */
+export interface SelectionRun {
+  runId: string
+  /** Makes each call as a step of the run. */
+  call(call: NamedCall, invoke: (call: NamedCall) => Promise<CallOutcome>): Promise<CallOutcome>
+}
+
 export interface Thread extends ThreadAddress {
   /**
    * Turns on toolkits, tools, or tools that match a glob. An unknown ref is an error that lists the existing ones.
@@ -105,7 +112,7 @@ export interface Thread extends ThreadAddress {
    * Selects the tools for a prompt: always-on tools, loaded tools, and what the prompt needs.
    * @example const selection = await thread.select({ prompt: 'close the issue', limit: 12 })
    */
-  select(options: ResolveOptions & { narrow?: Narrowing }): Promise<Selection>
+  select(options: ResolveOptions & { narrow?: Narrowing }, run?: SelectionRun): Promise<Selection>
   /**
    * Loads tools for this and the following prompts. `sticky` keeps them until they are unloaded.
    * @example await thread.load(['github.create_issue'], { sticky: true })
@@ -264,7 +271,7 @@ function loading(
   { readLoadout, readLoadoutFor }: LoadoutReaders,
 ): Pick<Thread, 'select' | 'load' | 'unload' | 'loaded'> {
   return {
-    async select(input) {
+    async select(input, run) {
       const { narrow, ...options } = parse(jsonObject, input) as typeof input
       const { waitMs } = parse(resolveInput.pick({ waitMs: true }), { waitMs: options.waitMs })
       const loadout = await readLoadoutFor(options, narrow, { waitMs })
@@ -274,8 +281,9 @@ function loading(
       const how = { ...counting, only: coded === 'only', callers, loadoutTools: loadout.tools }
       const selection = await selections.remember(scope, coded ? offer(chosen, how) : chosen)
       // The model calls by this selection; the pipeline checks the loadout as it is at the time of the call.
-      const from = { calls, loadout, ...scope }
-      const call = (named: NamedCall) => (named.asked ? ahead : programs).call(from, { prompt, ...named })
+      const from = { calls, loadout, ...scope, ...(run ? { runId: run.runId } : {}) }
+      const invoke = (named: NamedCall) => (named.asked ? ahead : programs).call(from, { prompt, ...named })
+      const call = run ? (named: NamedCall) => run.call(named, invoke) : invoke
       const ask = (named: NamedCall) => ahead.ask(from, named)
       return createSelection(
         { ...counting, callers, call, ask, follow: (program) => programs.follow(scope, program) },

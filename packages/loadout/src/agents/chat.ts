@@ -10,7 +10,9 @@ import {
   createUIMessageStreamResponse,
   dynamicTool,
   jsonSchema,
+  type LanguageModelUsage,
   type ModelMessage,
+  type StepResult,
   streamText,
   type ToolSet,
   toUIMessageStream,
@@ -144,9 +146,23 @@ async function streamAnswer(options: ResponseOptions, writer: UIMessageStreamWri
         part.type === 'finish' ? { model: model.name, usage: usedOf(part.totalUsage) } : undefined,
     }),
   )
-  // A cancelled answer has no usage.
+  const data = await usageData(result, options)
+  if (data) writer.write({ type: 'data-usage', id: 'usage', data })
+}
+
+interface UsageScope extends GenerationLimits {
+  model: OpenModel
+  selection: Selection
+}
+
+/** Data of the usage part; undefined for a cancelled answer. */
+export async function usageData(
+  result: { usage: PromiseLike<LanguageModelUsage>; steps: PromiseLike<StepResult<ToolSet>[]> },
+  options: UsageScope,
+): Promise<JsonObject | undefined> {
+  const { model, selection } = options
   const [usage, steps] = await Promise.all([result.usage, result.steps]).catch(() => [])
-  if (!usage || !steps) return
+  if (!usage || !steps) return undefined
   const { before, after } = selection.next().tokens
   const { reached } = (await model.tokens?.state()) ?? {}
   const limits = { ...options, ceiling: model.ceiling }
@@ -157,14 +173,13 @@ async function streamAnswer(options: ResponseOptions, writer: UIMessageStreamWri
     : stopped === 'limit'
       ? reached?.message
       : undefined
-  const data = {
+  return {
     ...usedOf(usage),
     steps: steps.length,
     stopped,
     tools: { before, after },
     ...(limit === undefined ? {} : { limit }),
   }
-  writer.write({ type: 'data-usage', id: 'usage', data })
 }
 
 /** Reports a pending approval when a call starts to wait, and again when it is answered. */
@@ -190,11 +205,11 @@ function withApprovals({ userId, selection, approvals }: ResponseOptions, writer
   }
 }
 
-const uiMessage = ({ id, role, parts, metadata }: MessageView): UIMessage =>
+export const uiMessage = ({ id, role, parts, metadata }: MessageView): UIMessage =>
   ({ id, role, parts, ...(metadata ? { metadata } : {}) }) as unknown as UIMessage
 
 /** Model messages of the conversation: tool results as they were sent, even if the tools are gone. */
-function modelMessages(conversation: readonly MessageView[]): Promise<ModelMessage[]> {
+export function modelMessages(conversation: readonly MessageView[]): Promise<ModelMessage[]> {
   const from = conversation.findIndex(({ role }) => role === 'user')
   const names = conversation.flatMap(({ parts }) =>
     parts.flatMap((part) => (part.type === 'dynamic-tool' && typeof part.toolName === 'string' ? [part.toolName] : [])),

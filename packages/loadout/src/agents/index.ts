@@ -4,6 +4,13 @@
  */
 export { type AgentOptions, type AgentRunResult, type AgentStep, agent } from './agent.ts'
 export type { ResponseLimits, Stopped, TokensUsed } from './agent-settings.ts'
+export {
+  type AnswerHandlerOptions,
+  answerHandler,
+  type StartAnswer,
+  startAnswer,
+} from './answers/answer-handler.ts'
+export type { AnswerServices } from './answers/stored-answer.ts'
 export { type ChatOptions, type ChatServices, streamChat } from './chat.ts'
 export { modelFailure } from './model-failure.ts'
 export {

@@ -54,6 +54,7 @@ import { createPolicy } from '../policy/policy.ts'
 import { createPolicyPreview } from '../policy/preview.ts'
 import { createPolicyRules, type PolicyRules } from '../policy/rules.ts'
 import { createProcessLease } from '../processes/heartbeat.ts'
+import { type Answers, createAnswers } from '../runs/answers.ts'
 import type { Engine } from '../runs/engine.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { Tier } from '../schema/scope.ts'
@@ -124,6 +125,8 @@ export interface HostServices extends AsyncDisposable {
   readonly results: Results
   /** Runs of programs and workflows. */
   readonly runs: Runs
+  /** Chat answers, which are runs. */
+  readonly answers: Answers
   readonly workflows: Workflows
   readonly budgets: Budgets
   /** Token counters of models: `createModels({ ...services })` uses them. */
@@ -397,6 +400,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     },
     options,
   )
+  const answers = createAnswers({ storage, engine: runs.engine })
   const runCode =
     options.executor &&
     createCustomCode({
@@ -472,6 +476,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     learned,
     loaded,
     runs,
+    answers,
     audit,
     unobserve,
     unrecord,
@@ -504,6 +509,7 @@ export function createServices(options: ServiceOptions = {}): HostServices {
     fetchFor,
     toolkits: registry,
     runs: runs.engine,
+    answers,
     workflows: flows.workflows,
     tryTool: (scope, input) => tryTool({ calls, registry, check, secrets: openSecrets }, scope, input),
     declaration: (scope, ref) => declareTool({ loadouts, runsPrograms: options.executor !== undefined }, scope, ref),

@@ -11,6 +11,7 @@ import type { Approvals } from '../policy/approvals/approvals.ts'
 import type { Budgets } from '../policy/limits/budgets.ts'
 import type { ProcessLease } from '../processes/heartbeat.ts'
 import { createHousekeeping } from '../processes/retention.ts'
+import type { Answers } from '../runs/answers.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
 import type { ToolUsage } from '../search/usage/tool-usage.ts'
 import type { ReadCache, Storage } from '../storage/storage.ts'
@@ -37,6 +38,7 @@ interface LifecycleDeps {
   learned: ToolUsage
   loaded: Pick<LoadedTools, 'flush'>
   runs: Pick<HostRuns, 'engine' | 'stop' | 'close'>
+  answers: Pick<Answers, 'close'>
   audit: RunningAudit
   /** Ends what listens to the host. */
   unobserve(): void
@@ -61,6 +63,7 @@ export function createLifecycle(parts: LifecycleDeps) {
     async close() {
       parts.unobserve()
       parts.runs.stop()
+      parts.answers.close()
       // What it works on is left to others; their calls end with it.
       await parts.runs.close()
       parts.cancel.close()

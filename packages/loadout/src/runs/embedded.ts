@@ -132,6 +132,11 @@ class EmbeddedEngine implements Engine {
     return this.get(userId, runId)
   }
 
+  serve(kind: RunRow['kind'], work: RunWork): void {
+    this.#deps.works[kind] = work
+    if (this.#timer !== undefined) void this.#look().catch(() => {})
+  }
+
   async open(): Promise<void> {
     await this.#changes.open()
     this.#timer ??= setInterval(() => void this.#look().catch(() => {}), this.#deps.lookMs ?? LOOK_MS)
@@ -330,7 +335,7 @@ export async function executeRun(
   // A run that is aborted before its start does not start.
   const end = signal.aborted
     ? failedBy(signal.reason)
-    : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
+    : await work({ runId, userId, ...about, input, startedAt, signal, log, parts: log.parts }).catch(failedBy)
   await log.flush().catch(() => {})
   return endRun(deps, log, { row, end, signal })
 }

@@ -68,6 +68,27 @@ export interface RunLog {
   readonly unasked: number
 }
 
+/** One stored output part of a run, with its number. */
+export interface RunPart {
+  /** Counts from 1 and never repeats within a run. */
+  number: number
+  part: JsonObject
+  /** Set on a marker: parts with this number and later ones were discarded before the marker was stored. */
+  discards?: number | undefined
+}
+
+/**
+ * Output of a run while it goes on, for readers in any process. Parts are stored in the step log and written only while
+ * this process owns the run.
+ */
+export interface RunParts {
+  /** Parts that earlier executions of the run stored, in order. */
+  readonly stored: readonly RunPart[]
+  append(parts: readonly JsonObject[]): Promise<void>
+  /** Deletes the parts from this number on, and stores a marker for readers that have seen them. */
+  discard(from: number, marker: JsonObject): Promise<void>
+}
+
 /** A run that this process executes. */
 export interface ActiveRun {
   runId: string
@@ -79,6 +100,7 @@ export interface ActiveRun {
   /** Aborts on cancel, process shutdown, or takeover by another process. */
   signal: AbortSignal
   log: RunLog
+  parts: RunParts
 }
 
 interface RunReport {
@@ -124,6 +146,8 @@ export interface Engine {
   cancel(userId: string, runId: string): Promise<RunView>
   /** Decides a step with an unknown outcome: repeat it or mark it as failed. */
   resolve(userId: string, runId: string, answer: { stepId: string; decision: 'repeat' | 'fail' }): Promise<RunView>
+  /** Sets the work of a run kind that this process learns to do after its start. */
+  serve(kind: RunRow['kind'], work: RunWork): void
   /** Takes over orphaned runs and watches row changes. */
   open(): Promise<void>
   /** Users with runs in this process. */

@@ -56,7 +56,7 @@ export class RunReader {
     const where = { userId, ...(threadId === undefined ? {} : { threadId }) }
     const query = { where, order: 'desc' as const, limit, ...(after === undefined ? {} : { after }) }
     const rows = await this.#storage.transaction({ userId }, (tx) =>
-      workflowId === undefined ? tx.list('runs', query) : ofWorkflow(tx, workflowId, query),
+      workflowId === undefined ? withoutAnswers(tx, query) : ofWorkflow(tx, workflowId, query),
     )
     return rows.map((row) => toRunView(row))
   }
@@ -102,6 +102,14 @@ interface RunQuery {
   order: 'desc'
   limit: number
   after?: string
+}
+
+/** Chat answers are read by their thread. */
+async function withoutAnswers(tx: Transaction, query: RunQuery): Promise<RunRow[]> {
+  const found: RunRow[] = []
+  for (const kind of ['program', 'workflow'] as const)
+    found.push(...(await tx.list('runs', { ...query, where: { ...query.where, kind } })))
+  return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, query.limit)
 }
 
 /** A run row names its version, so the runs of the latest versions are merged. */

@@ -5,6 +5,7 @@ import { newId } from '../schema/ids.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/records/run.ts'
 import type { NewRun, ReusedStep, RunEnd } from './engine.ts'
+import { isPartsRow } from './parts.ts'
 import { beginningOf, outputs, workflowOf } from './redacted-run.ts'
 import { stepName, waitsOf } from './step-log.ts'
 import { toStorableJson } from './storable-json.ts'
@@ -96,8 +97,9 @@ export function toRunView(row: RunRow, steps?: readonly StepRow[]): RunView {
 
 function stepViews(kind: RunRow['kind'], steps: readonly StepRow[]): RunView['steps'] {
   const outputOf = outputs()
-  const placeOf = ({ key }: StepRow) => (kind === 'workflow' ? { place: stepName(key) } : {})
-  return [...steps]
+  const placeOf = ({ key }: StepRow) => (kind === 'program' ? {} : { place: stepName(key) })
+  return steps
+    .filter((step) => !isPartsRow(step))
     .sort((a, b) => a.seq - b.seq)
     .map((step) => ({ ...stepView(step), ...placeOf(step), ...outputOf(step) }))
 }

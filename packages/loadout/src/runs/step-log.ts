@@ -3,16 +3,18 @@
  *
  * Program steps are numbered: results are delivered in the order in which they were stored, also on replay, and new
  * results come after all replayed ones. Workflow steps are named and delivered as soon as requested, because nodes are
- * independent. A program inside a workflow has its own numbers.
+ * independent. A program inside a workflow has its own numbers. The steps of a chat answer are named too.
  */
 
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
 import type { RunRow, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { onAbort } from '../util/abort.ts'
 import { decideStep, type StepRequest } from './decide.ts'
-import type { RunLog, StepOutcome, StepResult, StepWork } from './engine.ts'
+import type { RunLog, RunParts, StepOutcome, StepResult, StepWork } from './engine.ts'
+import { isPartsRow, partsOf, partsRow, storedParts } from './parts.ts'
 import { toStorableJson } from './storable-json.ts'
 
 /** Stored result of an ended step. */
@@ -51,16 +53,18 @@ export class StepLog implements RunLog {
   #batch: Array<(tx: Transaction) => Promise<unknown>> = []
   #flushing: Promise<void> | undefined
   #isUnknown = false
+  readonly parts: RunParts
 
   constructor(deps: StepLogDeps) {
     this.#deps = deps
-    const { recorded } = deps
-    const isNamed = deps.run.kind === 'workflow'
+    const recorded = deps.recorded.filter((row) => !isPartsRow(row))
+    const isNamed = deps.run.kind !== 'program'
     this.#rows = new Map(recorded.map((step) => [isNamed ? stepName(step.key) : step.seq, step]))
     const ended = recorded.filter(hasEnded).map((step) => endedOf(step).order)
     this.#turns = new Turns(isNamed ? [] : ended)
     this.#order = Math.max(-1, ...ended) + 1
-    this.#nextSeq = Math.max(-1, ...recorded.map(({ seq }) => seq)) + 1
+    this.#nextSeq = deps.recorded.reduce((last, { seq }) => Math.max(last, seq), -1) + 1
+    this.parts = this.#createParts(deps.recorded.filter(isPartsRow).sort((a, b) => a.seq - b.seq))
   }
 
   get recorded(): number {
@@ -139,6 +143,34 @@ export class StepLog implements RunLog {
     if ('pause' in result) return this.#pause(address, row, result.pause)
     await turns?.all(this.#deps.signal)
     return this.#end(address, row, result)
+  }
+
+  #createParts(rows: readonly StepRow[]): RunParts {
+    const { run } = this.#deps
+    const stored = rows.flatMap(partsOf)
+    let last = stored.at(-1)?.number ?? 0
+    const insert = (parts: readonly JsonObject[], discards?: number) => {
+      const row = partsRow(run, this.#nextSeq++, { first: last + 1, parts, discards })
+      last += parts.length
+      return (tx: Transaction) => tx.insert('steps', row)
+    }
+    return {
+      stored,
+      append: (parts) => this.#write(insert(parts)),
+      discard: async (from, marker) => {
+        const changed = rows.flatMap((row) => {
+          const parts = partsOf(row)
+          return (parts.at(-1)?.number ?? 0) < from ? [] : [{ row, parts: parts.filter(({ number }) => number < from) }]
+        })
+        const add = insert([marker], from)
+        await this.#write(async (tx) => {
+          for (const { row, parts } of changed)
+            if (parts.length === 0) await tx.delete('steps', row.stepId)
+            else await tx.update('steps', row.stepId, { set: { resultJson: toStorableJson(storedParts(parts)) } })
+          await add(tx)
+        })
+      },
+    }
   }
 
   /** Waits until all changes are stored. */

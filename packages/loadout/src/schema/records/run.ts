@@ -14,11 +14,11 @@ export const RUN_STATUSES = [
 ] as const
 export const runStatus = z.enum(RUN_STATUSES)
 
-/** One durable execution of a program or a workflow. */
+/** One durable execution of a program, a workflow or a chat answer. */
 export const runRow = z.strictObject({
   runId: z.string(),
   userId,
-  kind: z.enum(['program', 'workflow']),
+  kind: z.enum(['program', 'workflow', 'answer']),
   threadId: z.string().nullable(),
   workflowVersionId: z.string().nullable(),
   status: runStatus,

@@ -26,7 +26,8 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
   const { runId, userId, createdAt: startedAt } = row
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
   const { signal } = new AbortController()
-  const run = { runId, userId, ...about, input: row.inputJson, startedAt, signal, log: readOnly(rows) }
+  const parts = { stored: [], append: async () => {}, discard: async () => {} }
+  const run = { runId, userId, ...about, input: row.inputJson, startedAt, signal, log: readOnly(rows), parts }
   const graph = new GraphRun({
     plan: planOf(definition),
     run,

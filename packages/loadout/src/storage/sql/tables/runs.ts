@@ -201,7 +201,7 @@ export const runs = mcp.table(
   {
     runId: text('run_id').notNull(),
     userId: owner(),
-    kind: text('kind', { enum: ['program', 'workflow'] }).notNull(),
+    kind: text('kind', { enum: ['program', 'workflow', 'answer'] }).notNull(),
     threadId: text('thread_id'),
     workflowVersionId: text('workflow_version_id'),
     status: text('status', {
