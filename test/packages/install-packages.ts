@@ -15,11 +15,27 @@ export interface Installed {
   tarballs: Record<string, string>
 }
 
+const readJson = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
+
+/** Versions of the workspace's lock file by package name. */
+function lockedVersions(): Map<string, string> {
+  const packages = Object.entries<{ version?: string }>(readJson('package-lock.json').packages)
+  return new Map(
+    packages.flatMap(([path, { version }]) =>
+      path.lastIndexOf('node_modules/') === 0 && version !== undefined
+        ? [[path.slice('node_modules/'.length), version]]
+        : [],
+    ),
+  )
+}
+
 /** Every entry can be imported only with all optional peers. */
-function optionalPeers(): Record<string, string> {
-  const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))
+function optionalPeers(locked: ReadonlyMap<string, string>): Record<string, string> {
+  const manifest = readJson('packages/loadout/package.json')
   const peers = Object.entries<string>(manifest.peerDependencies)
-  return Object.fromEntries(peers.map(([name, range]) => [name, manifest.devDependencies[name] ?? range]))
+  return Object.fromEntries(
+    peers.map(([name, range]) => [name, locked.get(name) ?? manifest.devDependencies[name] ?? range]),
+  )
 }
 
 /** An install that npm cannot resolve ends with the test, and leaves no process. */
@@ -31,11 +47,17 @@ export const QUIET = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel
 export async function installPackages(): Promise<Installed> {
   const folder = mkdtempSync(join(tmpdir(), 'loadout-packages-'))
   const tarballs = await packPackages(join(folder, 'tarballs'))
-  const manifests = APPS.map((app) => JSON.parse(readFileSync(join(ROOT, `examples/${app}/package.json`), 'utf8')))
+  const locked = lockedVersions()
+  const manifests = APPS.map((app) => readJson(`examples/${app}/package.json`))
   const dependencies = Object.assign({}, ...manifests.flatMap((one) => [one.dependencies, one.devDependencies]))
   for (const [name, path] of Object.entries(tarballs)) dependencies[name] = `file:${path}`
-  Object.assign(dependencies, { ...optionalPeers(), ...dependencies })
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
+  Object.assign(dependencies, { ...optionalPeers(locked), ...dependencies })
+  // npm does not finish when it chooses among the newest `@langchain` packages, whose peers exclude each other.
+  const overrides = Object.fromEntries(
+    [...locked].filter(([name]) => name.startsWith('@langchain/') && dependencies[name] === undefined),
+  )
+  const manifest = { private: true, type: 'module', dependencies, overrides }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
   await run('npm', ['install', ...QUIET], { cwd: folder, timeout: INSTALL_MS, killSignal: 'SIGKILL' })
   for (const app of APPS)
     cpSync(join(ROOT, 'examples', app), join(folder, app), {
