@@ -1,8 +1,9 @@
 /** Starts and stops a listening server from settings, for `main.ts` and the CLI. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, STATUS_CODES } from 'node:http'
 import { join } from 'node:path'
-import { HostError, type Storage } from '@loadout/core'
+import type { Duplex } from 'node:stream'
+import { HostError, newId, type Storage } from '@loadout/core'
 import { offerTemplate } from '@loadout/core/schema'
 import type { HostServices } from '@loadout/core/services'
 import { createApiKeys } from './auth/api-keys.ts'
@@ -11,6 +12,7 @@ import type { SignIn } from './auth/sign-in.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
 import { toNodeHandler } from './http/node.ts'
+import { toProblem } from './http/problem.ts'
 import { clientDocument, modelsOf, openHost } from './open-host.ts'
 import { createLog, type Log } from './ops/log.ts'
 import { openTelemetry } from './ops/telemetry.ts'
@@ -34,6 +36,9 @@ export interface ServeOptions {
 }
 
 const FINISH_WITHIN_MS = 10_000
+
+/** Fits a query of 10,000 characters in its percent-encoded form: at most 9 bytes for each. */
+const MAX_HEADER_BYTES = 128 * 1024
 
 /** File in the data folder with the URL of the live server, for the CLI. */
 export const SERVER_FILE = 'server.json'
@@ -82,7 +87,8 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       stopping: stopping.signal,
       webDir: options.webDir,
     })
-    const server = createServer(toNodeHandler(app))
+    const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, toNodeHandler(app))
+    server.on('clientError', refuseUnreadable)
     const url = await listen(server, config)
     bound = url
     await noteServer(config, url)
@@ -142,6 +148,29 @@ async function openSignIn(config: Config, { host, log, address }: SignInDeps): P
 /** Sends approval requests to the webhook, if configured. */
 function startApprovalWebhook(host: HostServices, log: Log, { webhook, proxy, certificates }: Config) {
   return webhook ? startWebhook(host, log, { ...webhook, proxy, certificates }) : undefined
+}
+
+/** Answers a request that Node cannot read with a problem document, instead of a bare status line. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  const refusal = tooLarge
+    ? new HostError('headers-too-large', {
+        detail: `URL and headers together are larger than ${MAX_HEADER_BYTES / 1024} KB.`,
+        action: 'Send a shorter query, or the text in a body.',
+      })
+    : new HostError('invalid-request', {
+        detail: `The request is not HTTP/1.1 (\`${error.code ?? error.name}\`).`,
+        action: 'Send the request with an HTTP client.',
+      })
+  const body = JSON.stringify(toProblem(refusal, newId('request')))
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
 async function listen(server: Server, { port, hostname }: Config): Promise<string> {

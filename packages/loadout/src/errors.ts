@@ -16,6 +16,8 @@ interface ErrorKind {
 export const ERRORS = {
   'invalid-input': kind(422, 'The input is not valid', 'Correct the named fields and send it again.'),
   'invalid-json': kind(400, 'The body is not JSON', 'Send a JSON object with content type application/json.'),
+  'invalid-request': kind(400, 'The request cannot be read', 'Send the request with an HTTP client.'),
+  'headers-too-large': kind(431, 'The headers are too large', 'Send a shorter URL or fewer headers.'),
   'body-too-large': kind(413, 'The body is too large', 'Send less than the limit named in the detail.'),
   'unsupported-media-type': kind(
     415,
@@ -35,6 +37,7 @@ export const ERRORS = {
     'Open Loadout at the URL that it printed at its start, or set LOADOUT_PUBLIC_URL.',
   ),
   'not-found': kind(404, 'There is no such thing here', 'Check the id; list what exists first.'),
+  'method-not-allowed': kind(405, 'The path has no such method', 'Use a method that the `Allow` header names.'),
   conflict: kind(409, 'This meets something that is already there', 'Choose another name, or change the existing one.'),
   'read-only': kind(409, 'This is read-only', 'Change it where it is defined: the file or the operator page.'),
   'secret-missing': kind(

@@ -1,6 +1,7 @@
 /** Serves the OpenAPI document and an HTML reference page. Both are public. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from './env.ts'
+import { withPublishedPatterns } from './published-patterns.ts'
 import { type ApiDocument, REFERENCE_STYLE, referencePage } from './reference-page.ts'
 
 export function addDocument(app: OpenAPIHono<Env>, { version, basePath }: { version: string; basePath: string }): void {
@@ -11,8 +12,9 @@ export function addDocument(app: OpenAPIHono<Env>, { version, basePath }: { vers
     servers: [{ url: basePath === '' ? '/' : basePath }],
     security: [{ apiKey: [] }, { session: [] }] as Array<Record<string, string[]>>,
   }
-  app.doc31('/api/openapi.json', head)
-  app.get('/api/docs', (c) => c.html(referencePage(app.getOpenAPI31Document(head) as unknown as ApiDocument, basePath)))
+  const document = () => withPublishedPatterns(app.getOpenAPI31Document(head))
+  app.get('/api/openapi.json', (c) => c.json(document(), 200))
+  app.get('/api/docs', (c) => c.html(referencePage(document() as unknown as ApiDocument, basePath)))
   app.get('/api/docs/page.css', (c) => c.body(REFERENCE_STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }))
   app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',

@@ -9,7 +9,7 @@ import { NONCE, secureHeaders } from 'hono/secure-headers'
 import type { ZodError } from 'zod'
 import { createApiKeys } from '../auth/api-keys.ts'
 import { errorLog, requestLog } from '../ops/log.ts'
-import { authRoutes } from '../routes/account/auth.ts'
+import { authRoutes, requireSession, SESSION_PATHS } from '../routes/account/auth.ts'
 import { authLinkRoutes } from '../routes/account/auth-links.ts'
 import { keyRoutes } from '../routes/account/keys.ts'
 import { oauthPages, oauthRoutes } from '../routes/account/oauth.ts'
@@ -93,7 +93,7 @@ export function createApi({
   app.use('/api/*', openUntil(stopping))
   app.use('/api/*', checkOrigin({ loopbackOnly, publicUrl }))
   app.route('/api', oauthPages(host, authenticate, signIn?.people))
-  app.use('/api/*', jsonBody(bodiesOf(app)))
+  const body = jsonBody(bodiesOf(app))
   app.onError((thrown, c) => {
     const error = HostError.from(thrown)
     // `refused-by-server` is a response of a healthy server, not a failure of this one.
@@ -101,16 +101,30 @@ export function createApi({
       log.error({ err: error, cause: error.cause, requestId: c.get('requestId') }, error.code)
     return sendProblem(c, error)
   })
-  app.notFound((c) =>
-    sendProblem(c, new HostError('not-found', { detail: `There is nothing at ${c.req.method} ${c.req.path}.` })),
-  )
+  app.notFound((c) => {
+    const allow = methodsAt(app, c.req.path)
+    if (allow.length === 0)
+      return sendProblem(
+        c,
+        new HostError('not-found', { detail: `There is nothing at ${c.req.method} ${c.req.path}.` }),
+      )
+    const methods = allow.join(', ')
+    const detail = `\`${c.req.path}\` has no method \`${c.req.method}\`.`
+    return sendProblem(c, new HostError('method-not-allowed', { detail, action: `Use ${methods}.` }), {
+      allow: methods,
+    })
+  })
 
   addDocument(app, { version, basePath })
   if (clientMetadata) app.get('/client-metadata.json', (c) => c.json(clientMetadata, 200))
   const mode = loopbackOnly ? 'local' : 'multi-user'
   const authDeps = { signIn, authenticate, mode, publicUrl, proxies } as const
+  // Sign-in has no principal yet; every other route reads a body only after its caller is known.
+  for (const path of SESSION_PATHS) app.use(`/api${path}`, requireSession(authDeps))
+  app.use('/api/auth/*', body)
   const open = app.route('/api', authRoutes(authDeps)).route('/api', authLinkRoutes(authDeps))
   app.use('/api/*', authenticated(authenticate))
+  app.use('/api/*', body)
   if (metrics) {
     // With sign-in, a scraper uses a key and may know the server by another host name.
     if (loopbackOnly) app.use('/metrics', checkOrigin({ loopbackOnly, publicUrl }))
@@ -143,6 +157,13 @@ export function createApi({
     .route('/api', toolRoutes(host))
     .route('/api', userRoutes(host, signIn))
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage, host.audit.record)))
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** Methods that a path has a route for. Middleware matches every method and does not count. */
+function methodsAt(app: OpenAPIHono<Env>, path: string): string[] {
+  return METHODS.filter((method) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method))
 }
 
 /** Routes that need a body, read from their descriptions on first use, when all routes are registered. */

@@ -130,7 +130,7 @@ const BAD: Record<
   'JSON that is not JSON': { body: '{"name": ', status: 400, code: 'invalid-json' },
   'an empty JSON body': { body: '', status: 400, code: 'invalid-json' },
   'a NUL in a name': { body: '{"name":"a\\u0000b","command":"x"}', status: 422, code: 'invalid-input', path: 'name' },
-  'no body': { status: 422, code: 'invalid-input', path: 'name' },
+  'no body': { status: 400, code: 'invalid-json' },
   'a list': { body: [], status: 422, code: 'invalid-input' },
   null: { body: 'null', status: 422, code: 'invalid-input' },
   'another content type': {

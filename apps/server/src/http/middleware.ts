@@ -97,8 +97,8 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 export type NeedsBody = (method: string, path: string) => boolean
 
 /**
- * Checks size and JSON of the body and rejects prototype keys; the route schemas parse it later. A content type
- * without a body counts as no body and is refused only if the route requires one.
+ * Checks size and JSON of the body and rejects prototype keys; the route schemas parse it later. An empty body is
+ * refused if the route requires one, with and without a content type.
  */
 export function jsonBody(needsBody: NeedsBody, limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
   const tooLarge = () => new HostError('body-too-large', { detail: `The body is larger than ${limit} bytes.` })
@@ -113,7 +113,7 @@ export function jsonBody(needsBody: NeedsBody, limit = BODY_LIMIT_BYTES): Middle
       throw new HostError('unsupported-media-type', { detail: `The content type is "${type.slice(0, 80)}".` })
     const headers = new Headers(c.req.raw.headers)
     if (!isEmpty) parseJson(new TextDecoder().decode(bytes))
-    else if (type !== '' && matchedRoutes(c).some(({ path }) => needsBody(c.req.method, path)))
+    else if (matchedRoutes(c).some(({ path }) => needsBody(c.req.method, path)))
       throw new HostError('invalid-json', { detail: `The body of ${c.req.method} ${c.req.path} is empty.` })
     else headers.delete('content-type')
     // The stream is consumed, so later handlers get a new request with its bytes.

@@ -33,11 +33,14 @@ export function toProblem(error: HostError, requestId: string): Problem {
   }
 }
 
-export function sendProblem(c: Context, error: HostError): Response {
+export function sendProblem(c: Context, error: HostError, headers: Record<string, string> = {}): Response {
   const body = JSON.stringify(toProblem(error, c.get('requestId') ?? ''))
   const { retryAfterMs } = error
   return c.body(body, error.status as 500, {
+    ...headers,
     'content-type': 'application/problem+json',
+    // RFC 9110: a 401 names how to authenticate.
+    ...(error.status === 401 ? { 'www-authenticate': 'Bearer realm="Loadout"' } : {}),
     ...(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
   })
 }

@@ -94,7 +94,14 @@ const accept = createRoute({
     'Accept a tool, or all: one that changed (`tools[].changed`), or a new one of a server that is not trusted (`tools[].held`)',
   request: {
     params: idParam,
-    body: jsonBodyOf(z.strictObject({ tool: z.string().optional(), pin: z.string().optional() })),
+    body: jsonBodyOf(
+      z
+        .union([
+          z.strictObject({ tool: z.string(), pin: z.string().optional() }),
+          z.strictObject({ all: z.literal(true) }),
+        ])
+        .meta({ description: 'One tool, with the pin that the caller saw, or `all`' }),
+    ),
   },
   responses: { 200: json(toolkit, 'As it is now'), ...problemResponses },
 })
@@ -188,7 +195,8 @@ export function toolkitRoutes(host: HostServices) {
       const { userId } = c.var.principal
       const stored = await host.toolkits.find(userId, c.req.valid('param').id)
       if (stored.tier === 'app' && !(await host.catalog.isPersonal(stored, userId))) assertOperator(c.var.principal)
-      await host.catalog.accept(stored, { userId, ...c.req.valid('json') })
+      const accepted = c.req.valid('json')
+      await host.catalog.accept(stored, 'tool' in accepted ? { userId, ...accepted } : { userId })
       return c.json(await host.views.one(userId, stored.uscoId), 200)
     })
 }

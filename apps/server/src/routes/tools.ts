@@ -27,7 +27,7 @@ const search = createRoute({
   summary: 'Search the tools that the caller, or one of their threads, carries',
   request: {
     query: z.object({
-      q: z.string().max(100_000).meta({ description: 'What is wanted, in words; for `regex` a pattern' }),
+      q: z.string().max(10_000).meta({ description: 'What is wanted, in words; for `regex` a pattern' }),
       strategy: z.enum(['hybrid', 'bm25', 'semantic', 'regex']).optional(),
       limit: z.coerce.number().int().min(1).max(100).default(10),
       threadId: idText.optional(),

@@ -50,7 +50,7 @@ it('the policy decisions show the result with and without own rules, and a grant
   // What it was given for is another now.
   const [read, write, ...rest] = kit.tools
   await ann()('POST /api/mcp', { ...kit, tools: [read, { ...write, description: 'Writes more.' }, ...rest] })
-  await ann()('POST /api/mcp/kit/accept', {})
+  await ann()('POST /api/mcp/kit/accept', { all: true })
   expect(await decisions()).toMatchObject({ 'kit.write': ['ask', 'ask'] })
 })
 

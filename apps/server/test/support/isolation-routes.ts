@@ -54,7 +54,7 @@ export const BODIES: Record<string, object | null> = {
   'PATCH /api/mcp/{id}': { enabled: true },
   'POST /api/mcp/{id}/introspect': null,
   'POST /api/mcp/{id}/cancel': null,
-  'POST /api/mcp/{id}/accept': {},
+  'POST /api/mcp/{id}/accept': { all: true },
   'POST /api/mcp/{id}/prompts/{name}': {},
   'POST /api/mcp/{id}/resources/read': {
     uriTemplate: 'demo://resource/dynamic/text/{resourceId}',

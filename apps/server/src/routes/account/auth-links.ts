@@ -29,6 +29,7 @@ const link = z
 const look = createRoute({
   method: 'post',
   path: '/auth/link',
+  security: [],
   summary: 'What a link is for; it stays good',
   request: { body: jsonBodyOf(z.strictObject({ token })) },
   responses: { 200: json(link, 'What it is for'), ...problemResponses },
@@ -36,6 +37,7 @@ const look = createRoute({
 const setUp = createRoute({
   method: 'post',
   path: '/auth/setup',
+  security: [],
   summary: 'Become the first operator, by the link that the server printed',
   request: { body: jsonBodyOf(z.strictObject({ token, email, name: personName, password: newPassword.optional() })) },
   responses: {
@@ -47,6 +49,7 @@ const setUp = createRoute({
 const accept = createRoute({
   method: 'post',
   path: '/auth/invite',
+  security: [],
   summary: 'Choose a password, by the link of an invitation',
   request: { body: jsonBodyOf(z.strictObject({ token, name: personName.optional(), password: newPassword })) },
   responses: { 200: json(entered, 'Signed in'), ...problemResponses },
@@ -54,6 +57,7 @@ const accept = createRoute({
 const reset = createRoute({
   method: 'post',
   path: '/auth/reset',
+  security: [],
   summary: 'Choose a new password, by the link of an operator; earlier sessions end',
   request: { body: jsonBodyOf(z.strictObject({ token, password: newPassword })) },
   responses: { 200: json(entered, 'Signed in'), ...problemResponses },
@@ -63,6 +67,7 @@ const onwards = { 302: { description: 'Onwards' }, ...problemResponses }
 const startOidc = createRoute({
   method: 'get',
   path: '/auth/oidc/start',
+  security: [],
   summary: 'To the sign-in provider; a page to go to, not to fetch',
   request: {
     query: z.object({ returnTo: z.string().max(2000).refine(isLocalPath, 'must be a path of this server').optional() }),
@@ -73,6 +78,7 @@ const text = z.string().max(8000).optional()
 const finishOidc = createRoute({
   method: 'get',
   path: '/auth/oidc/callback',
+  security: [],
   summary: 'Where the provider sends people back to',
   request: { query: z.object({ state: text, code: text, iss: text, error: text, error_description: text }) },
   responses: onwards,

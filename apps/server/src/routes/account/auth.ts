@@ -5,7 +5,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { HostError } from '@loadout/core'
 import { parse, principal, type UserRow } from '@loadout/core/schema'
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import { assertSameOrigin } from '../../auth/authenticate.ts'
 import { clientInfo } from '../../auth/client-address.ts'
@@ -57,15 +57,20 @@ const session = z
   })
   .meta({ id: 'Session' })
 
+/** These routes act on the session itself, so an API key cannot call them. */
+const SESSION_ONLY = [{ session: [] }]
+
 const show = createRoute({
   method: 'get',
   path: '/auth/session',
+  security: [],
   summary: 'Who is signed in, and how one can sign in',
   responses: { 200: json(state, 'Whoever asks'), ...problemResponses },
 })
 const enter = createRoute({
   method: 'post',
   path: '/auth/sign-in',
+  security: [],
   summary: 'Sign in with email and password',
   request: { body: jsonBodyOf(z.strictObject({ email, password: anyPassword })) },
   responses: { 200: json(entered, 'Signed in; the session is a cookie'), ...problemResponses },
@@ -73,12 +78,14 @@ const enter = createRoute({
 const leave = createRoute({
   method: 'post',
   path: '/auth/sign-out',
+  security: [],
   summary: 'End the session',
   responses: { 204: { description: 'Signed out' }, ...problemResponses },
 })
 const changePassword = createRoute({
   method: 'post',
   path: '/auth/password',
+  security: SESSION_ONLY,
   summary: 'Choose another password; every other session ends',
   request: { body: jsonBodyOf(z.strictObject({ current: anyPassword, password: newPassword })) },
   responses: { 204: { description: 'Changed' }, ...problemResponses },
@@ -86,12 +93,14 @@ const changePassword = createRoute({
 const list = createRoute({
   method: 'get',
   path: '/auth/sessions',
+  security: SESSION_ONLY,
   summary: "The caller's sessions",
   responses: { 200: json(z.object({ items: z.array(session) }), 'All that are in force'), ...problemResponses },
 })
 const end = createRoute({
   method: 'delete',
   path: '/auth/sessions/{id}',
+  security: SESSION_ONLY,
   summary: 'End one of them',
   request: { params: idParam },
   responses: { 204: { description: 'Ended' }, ...problemResponses },
@@ -99,6 +108,7 @@ const end = createRoute({
 const endOthers = createRoute({
   method: 'delete',
   path: '/auth/sessions',
+  security: SESSION_ONLY,
   summary: 'End all but this one',
   responses: { 204: { description: 'Ended' }, ...problemResponses },
 })
@@ -175,9 +185,23 @@ export function signInOf({ signIn }: Pick<AuthDeps, 'signIn'>): SignIn {
   })
 }
 
+export const SESSION_PATHS = ['/auth/password', '/auth/sessions', '/auth/sessions/:id']
+
+/** Refuses a request without a session before its body is read. */
+export function requireSession(deps: AuthDeps): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    await signedInOf(c, deps)
+    await next()
+  }
+}
+
 async function signedInOf(c: Context<Env>, deps: AuthDeps): Promise<SignedIn> {
   const found = await signInOf(deps).sessions.find(c.req.raw.headers)
-  if (!found) throw new HostError('unauthenticated')
+  if (!found)
+    throw new HostError('unauthenticated', {
+      detail: 'This needs a session; an API key has none.',
+      action: 'Sign in at `POST /api/auth/sign-in` and send the session cookie.',
+    })
   assertSameOrigin(c.req.raw, deps.publicUrl)
   return found
 }

@@ -43,7 +43,10 @@ export function useAccept() {
   return useMutation({
     mutationFn: ({ toolkit, tool }: { toolkit: Toolkit; tool?: Toolkit['tools'][number] | undefined }) =>
       answer(
-        client.api.mcp[':id'].accept.$post({ ...byId(toolkit), json: tool ? { tool: tool.name, pin: tool.pin } : {} }),
+        client.api.mcp[':id'].accept.$post({
+          ...byId(toolkit),
+          json: tool ? { tool: tool.name, pin: tool.pin } : { all: true },
+        }),
       ),
     onSuccess: (found, { tool }) => {
       list.put(found)
