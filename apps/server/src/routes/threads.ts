@@ -82,7 +82,7 @@ const create = createRoute({
   method: 'post',
   path: '/threads',
   summary: 'Begin a thread',
-  request: { body: jsonBodyOf(threadInput) },
+  request: { body: { ...jsonBodyOf(threadInput), required: false } },
   responses: { 201: json(thread, 'It'), ...problemResponses },
 })
 const page = z.object({
