@@ -30,6 +30,7 @@ const PURE = ['util', 'schema', 'json-schema', 'ai', 'search', 'policy', 'toolki
 const COUNTED = [
   'apps/web/src/features/schema-form/read-schema.test.ts',
   'packages/loadout/src/audit/redact/redact-arguments.test.ts',
+  'packages/loadout/src/catalog/scan/scan.test.ts',
   'packages/loadout/src/code-mode/declarations/declarations.test.ts',
   'packages/loadout/src/code-mode/sandbox/json.test.ts',
   'packages/loadout/src/schema/glob.test.ts',
