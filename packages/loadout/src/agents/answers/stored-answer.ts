@@ -1,4 +1,4 @@
-/** What an answer needs of its host, and what is stored to execute it in any process. */
+/** Host parts of an answer, and the stored input that lets any process execute it. */
 import { z } from 'zod'
 import type { Approvals } from '../../policy/approvals/approvals.ts'
 import type { Answers } from '../../runs/answers.ts'
